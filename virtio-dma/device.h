@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the module keeps for each virtio device. */
+#ifndef _VDMA_DEVICE_H
+#define _VDMA_DEVICE_H
+
+#include <linux/dma-map-ops.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/virtio.h>
+#include <linux/virtio_config.h>
+#include <linux/workqueue.h>
+
+#include "compat/compat.h"
+#include "hook.h"
+#include "path.h"
+#include "policy.h"
+
+/**
+ * struct vdma_stats - what our operations did for one device, on one CPU
+ * @maps: buffers mapped, each entry of a scatterlist for itself
+ * @unmaps: buffers unmapped
+ * @map_bytes: bytes in @maps
+ * @map_failures: buffers that could not be mapped
+ * @allocs: pieces of coherent memory allocated
+ * @frees: pieces of coherent memory freed
+ *
+ * On 32 bit machines a reader may see a torn value.
+ */
+struct vdma_stats {
+	u64 maps;
+	u64 unmaps;
+	u64 map_bytes;
+	u64 map_failures;
+	u64 allocs;
+	u64 frees;
+};
+
+/**
+ * struct vdma_saved - what attaching changes in the DMA device
+ * @ops: its DMA operations
+ * @dma_iommu: the IOMMU's DMA code is asked before @ops
+ * @ops_bypass: @ops are passed over (powerpc)
+ */
+struct vdma_saved {
+	const struct dma_map_ops *ops;
+	bool dma_iommu;
+	bool ops_bypass;
+};
+
+/**
+ * enum vdma_state - how far the module is with a device
+ * @VDMA_UNBOUND: no driver
+ * @VDMA_STOCK: a driver is bound that runs as the unmodified kernel has it
+ * @VDMA_ATTACHED: a driver is bound, or being bound, over the chosen path
+ * @VDMA_REFUSED: the path was refused, and so was the driver
+ */
+enum vdma_state {
+	VDMA_UNBOUND,
+	VDMA_STOCK,
+	VDMA_ATTACHED,
+	VDMA_REFUSED,
+};
+
+/**
+ * struct vdma_device - one virtio device
+ * @kobj: its directory ``dma`` in sysfs; owns this structure
+ * @node: entry in the list of devices
+ * @vdev: the device; valid until BUS_NOTIFY_REMOVED_DEVICE
+ * @dma_dev: the device that does the DMA, parent of @vdev; referenced
+ * @type: what is known of its type
+ * @stats: counters, written without a lock by the operations in @ops
+ * @lock: guards all that follows; taken inside the device lock of @vdev, outside
+ *	the hook's lock
+ * @rebinding: held while a write to sysfs rebinds the driver; outside the device
+ *	lock of @vdev
+ * @config: the transport's operations, some of them wrapped; @vdev's while
+ *	a driver is attached or refused
+ * @stock_config: the transport's operations
+ * @choice: the user's choice through sysfs, VIRTIO_DMA_AUTO if there is none
+ * @offered: the device offers VIRTIO_F_ACCESS_PLATFORM; valid once @asked
+ * @asked: the device has been asked for its features
+ * @exempt: the driver has turned VIRTIO_F_ACCESS_PLATFORM down
+ * @state: how far we are
+ * @decision: the last decision
+ * @hook_name: hook that was asked for it
+ * @path: the path in force, NULL if none is
+ * @ops: its operations, which @dma_dev points to
+ * @saved: what is to be restored in @dma_dev
+ * @required_mask: the DMA mask that covers all of memory (path direct)
+ * @lingering: the driver is gone but mappings of @path are not; read without
+ *	lock by the operations in @ops
+ * @linger_work: looks whether they are gone
+ * @free_work: frees this structure when no CPU can be inside it
+ * @io_tlb_mem: copy of the kernel's SWIOTLB that always bounces (path swiotlb)
+ * @stock_io_tlb_mem: the kernel's SWIOTLB, to be restored
+ */
+struct vdma_device {
+	struct kobject kobj;
+	struct list_head node;
+	struct virtio_device *vdev;
+	struct device *dma_dev;
+	const struct vdma_type *type;
+	struct vdma_stats __percpu *stats;
+
+	struct mutex lock;	/* see above */
+	struct mutex rebinding;	/* see above */
+	struct virtio_config_ops config;
+	const struct virtio_config_ops *stock_config;
+	enum virtio_dma_path choice;
+	bool offered;
+	bool asked;
+	bool exempt;
+	enum vdma_state state;
+	struct vdma_decision decision;
+	char hook_name[VDMA_HOOK_NAME_LEN];
+
+	const struct vdma_path *path;
+	struct dma_map_ops ops;
+	struct vdma_saved saved;
+	u64 required_mask;
+	bool lingering;
+	struct work_struct linger_work;
+	struct work_struct free_work;
+#ifdef VDMA_SWIOTLB_COPYABLE
+	struct io_tlb_mem io_tlb_mem;
+	struct io_tlb_mem *stock_io_tlb_mem;
+#endif
+};
+
+/* The module's own queue: emptied before its code goes away. */
+extern struct workqueue_struct *vdma_workqueue;
+
+/* The device whose operations @dma_dev has; only from within such an operation. */
+static inline struct vdma_device *vdma_from_ops(struct device *dma_dev)
+{
+	return container_of(dma_dev->dma_ops, struct vdma_device, ops);
+}
+
+static inline struct vdma_device *vdma_from_config(struct virtio_device *vdev)
+{
+	return container_of(vdev->config, struct vdma_device, config);
+}
+
+int vdma_device_add(struct virtio_device *vdev);
+struct vdma_device *vdma_device_find(struct virtio_device *vdev);
+void vdma_device_unpublish(struct vdma_device *vd);
+void vdma_device_drop(struct vdma_device *vd);
+void vdma_devices_drop_all(void);
+void vdma_stats_sum(const struct vdma_device *vd, struct vdma_stats *sum);
+
+extern const struct attribute_group *vdma_sysfs_groups[];
+
+#endif /* _VDMA_DEVICE_H */

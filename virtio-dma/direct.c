@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Path direct: guest-physical addresses, as the unmodified driver would put
+ * them into its rings, made by DMA operations that count.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/scatterlist.h>
+
+#include "device.h"
+
+static bool reachable(phys_addr_t phys, size_t size, u64 mask, u64 bus_limit)
+{
+	return phys + size - 1 <= min_not_zero(mask, bus_limit);
+}
+
+static void count_map(struct vdma_device *vd, size_t size)
+{
+	this_cpu_inc(vd->stats->maps);
+	this_cpu_add(vd->stats->map_bytes, size);
+}
+
+/* Inside the RCU read section of an operation: pairs with begin_lingering(). */
+static void look_for_last(struct vdma_device *vd)
+{
+	if (unlikely(READ_ONCE(vd->lingering)))
+		queue_work(vdma_workqueue, &vd->linger_work);
+}
+
+static dma_addr_t direct_map_phys(struct device *dev, phys_addr_t phys,
+				  size_t size, enum dma_data_direction dir,
+				  unsigned long attrs)
+{
+	struct vdma_device *vd = vdma_from_ops(dev);
+
+	if (unlikely(!reachable(phys, size, *dev->dma_mask, dev->bus_dma_limit))) {
+		this_cpu_inc(vd->stats->map_failures);
+		dev_err_ratelimited(dev, "virtio_dma: path direct cannot map %zu bytes at %pap: beyond the device's DMA mask %#llx; choose swiotlb\n",
+				    size, &phys, *dev->dma_mask);
+		return DMA_MAPPING_ERROR;
+	}
+	count_map(vd, size);
+	return phys;
+}
+
+static void direct_unmap_phys(struct device *dev, dma_addr_t addr, size_t size,
+			      enum dma_data_direction dir, unsigned long attrs)
+{
+	struct vdma_device *vd;
+
+	rcu_read_lock();
+	vd = vdma_from_ops(dev);
+	this_cpu_inc(vd->stats->unmaps);
+	look_for_last(vd);
+	rcu_read_unlock();
+}
+
+static void direct_unmap_sg(struct device *dev, struct scatterlist *sgl,
+			    int nents, enum dma_data_direction dir,
+			    unsigned long attrs)
+{
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(sgl, sg, nents, i)
+		direct_unmap_phys(dev, sg_dma_address(sg), sg_dma_len(sg), dir,
+				  attrs);
+}
+
+static int direct_map_sg(struct device *dev, struct scatterlist *sgl, int nents,
+			 enum dma_data_direction dir, unsigned long attrs)
+{
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(sgl, sg, nents, i) {
+		sg_dma_address(sg) = direct_map_phys(dev, sg_phys(sg),
+						     sg->length, dir, attrs);
+		if (sg_dma_address(sg) == DMA_MAPPING_ERROR)
+			goto err_unmap;
+		sg_dma_len(sg) = sg->length;
+	}
+	return nents;
+
+err_unmap:
+	direct_unmap_sg(dev, sgl, i, dir, attrs);
+	return VDMA_MAP_SG_ERROR;
+}
+
+static void *alloc_reachable(struct device *dev, size_t size, gfp_t gfp)
+{
+	void *vaddr = alloc_pages_exact(size, gfp);
+
+	if (!vaddr || reachable(virt_to_phys(vaddr), size, dev->coherent_dma_mask,
+				dev->bus_dma_limit))
+		return vaddr;
+	free_pages_exact(vaddr, size);
+	return NULL;
+}
+
+static void *direct_alloc(struct device *dev, size_t size, dma_addr_t *handle,
+			  gfp_t gfp, unsigned long attrs)
+{
+	struct vdma_device *vd = vdma_from_ops(dev);
+	void *vaddr;
+
+	size = PAGE_ALIGN(size);
+	gfp |= __GFP_ZERO;
+	vaddr = alloc_reachable(dev, size, gfp);
+	if (!vaddr && IS_ENABLED(CONFIG_ZONE_DMA32))
+		vaddr = alloc_reachable(dev, size, gfp | GFP_DMA32);
+	if (!vaddr) {
+		this_cpu_inc(vd->stats->map_failures);
+		return NULL;
+	}
+	this_cpu_inc(vd->stats->allocs);
+	*handle = virt_to_phys(vaddr);
+	return vaddr;
+}
+
+static void direct_free(struct device *dev, size_t size, void *vaddr,
+			dma_addr_t handle, unsigned long attrs)
+{
+	struct vdma_device *vd;
+
+	free_pages_exact(vaddr, PAGE_ALIGN(size));
+	rcu_read_lock();
+	vd = vdma_from_ops(dev);
+	this_cpu_inc(vd->stats->frees);
+	look_for_last(vd);
+	rcu_read_unlock();
+}
+
+/* Each mapping is checked, so any mask that coherent memory can be had for does. */
+static int direct_dma_supported(struct device *dev, u64 mask)
+{
+	return mask >= DMA_BIT_MASK(32);
+}
+
+static u64 direct_get_required_mask(struct device *dev)
+{
+	return vdma_from_ops(dev)->required_mask;
+}
+
+VDMA_DEFINE_MAP_OPS(direct)
+
+static const struct dma_map_ops direct_ops = {
+	.alloc = direct_alloc,
+	.free = direct_free,
+	VDMA_MAP_OPS(direct),
+	.map_sg = direct_map_sg,
+	.unmap_sg = direct_unmap_sg,
+	.dma_supported = direct_dma_supported,
+	.get_required_mask = direct_get_required_mask,
+};
+
+/* With no operations set, it is the kernel's own direct mapping that answers. */
+static void direct_attach(struct vdma_device *vd)
+{
+	vd->required_mask = dma_get_required_mask(vd->dma_dev);
+}
+
+const struct vdma_path vdma_path_direct = {
+	.ops = &direct_ops,
+	.attach = direct_attach,
+};

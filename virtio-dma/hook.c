@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The platform override hook: one owner at a time. */
+#include <linux/errno.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+
+#include "hook.h"
+
+/*
+ * Guards @current_hook, and is held while the hook is asked, so that
+ * unregistering waits for an answer under way. Taken inside a device's lock.
+ */
+static DEFINE_MUTEX(hook_lock);
+static const struct virtio_dma_hook *current_hook;
+
+/**
+ * virtio_dma_register_hook() - take part in the choice of paths
+ * @hook: the hook; must stay valid until it is unregistered
+ *
+ * Devices that are bound already keep their path until they are bound again.
+ *
+ * Context: process context, may sleep. Not from within the hook.
+ * Return: 0; -EINVAL if @hook lacks its owner, name or callback; -EBUSY if
+ * another hook is registered.
+ */
+int virtio_dma_register_hook(const struct virtio_dma_hook *hook)
+{
+	int err = 0;
+
+	if (!hook || !hook->choose || !hook->name || !*hook->name) {
+		pr_err("hook refused: it needs a name and a callback\n");
+		return -EINVAL;
+	}
+
+	mutex_lock(&hook_lock);
+	if (current_hook) {
+		pr_err("hook %s refused: hook %s is registered, unload it first\n",
+		       hook->name, current_hook->name);
+		err = -EBUSY;
+	} else {
+		current_hook = hook;
+	}
+	mutex_unlock(&hook_lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(virtio_dma_register_hook);
+
+/**
+ * virtio_dma_unregister_hook() - take no further part in the choice of paths
+ * @hook: the registered hook; any other is ignored with a warning
+ *
+ * When this returns, @hook is not running and will not be called again.
+ * Devices that are bound keep the path that it chose.
+ *
+ * Context: process context, may sleep. Not from within the hook.
+ */
+void virtio_dma_unregister_hook(const struct virtio_dma_hook *hook)
+{
+	mutex_lock(&hook_lock);
+	if (current_hook == hook)
+		current_hook = NULL;
+	else
+		pr_warn("unregistering a hook that is not registered: ignored\n");
+	mutex_unlock(&hook_lock);
+}
+EXPORT_SYMBOL_GPL(virtio_dma_unregister_hook);
+
+/**
+ * vdma_hook_ask() - ask the platform hook for the path of a device
+ * @vdev: the device; its device lock is held
+ * @offered: whether it offers VIRTIO_F_ACCESS_PLATFORM
+ * @name: receives the name of the hook that was asked, "" if there is none
+ *
+ * Context: process context, may sleep.
+ * Return: the answer; VIRTIO_DMA_AUTO if there is no hook.
+ */
+enum virtio_dma_path vdma_hook_ask(struct virtio_device *vdev, bool offered,
+				   char name[VDMA_HOOK_NAME_LEN])
+{
+	enum virtio_dma_path path = VIRTIO_DMA_AUTO;
+
+	name[0] = '\0';
+	mutex_lock(&hook_lock);
+	if (current_hook) {
+		strscpy(name, current_hook->name, VDMA_HOOK_NAME_LEN);
+		path = current_hook->choose(vdev, offered);
+	}
+	mutex_unlock(&hook_lock);
+	return path;
+}

@@ -7,7 +7,6 @@
 
 #include <linux/types.h>
 
-struct module;
 struct virtio_device;
 
 /**
@@ -18,7 +17,6 @@ struct virtio_device;
  * @VIRTIO_DMA_PLATFORM: whatever the platform's DMA operations make of them
  * @VIRTIO_DMA_SWIOTLB: every buffer bounces through the kernel's SWIOTLB
  * @VIRTIO_DMA_BOUNCE: every buffer bounces through virtio_dma's own pool
- *	(reserved: not built yet, a device that is given it is refused)
  * @VIRTIO_DMA_PATHS: number of values
  */
 enum virtio_dma_path {
@@ -33,21 +31,21 @@ enum virtio_dma_path {
 
 /**
  * struct virtio_dma_hook - a platform's say in the choice of paths
- * @owner: module of @choose; THIS_MODULE
  * @name: shown in a device's sysfs file ``dma/reason``
- * @choose: asked each time a driver is about to be bound to @vdev. @offered
- *	says whether the device offers VIRTIO_F_ACCESS_PLATFORM. Returns a
- *	path, or VIRTIO_DMA_AUTO for no opinion. Called with the device lock
- *	of @vdev held; may sleep; must not bind, unbind, register or
- *	unregister anything.
+ * @choose: asked when a driver is about to be bound to @vdev, and when the user
+ *	gives up a choice of his own. @offered says whether the device offers
+ *	VIRTIO_F_ACCESS_PLATFORM. Returns a path, or VIRTIO_DMA_AUTO for no
+ *	opinion. Called with the device lock of @vdev held; may sleep; must not
+ *	bind, unbind, register or unregister anything.
  *
- * The order of choice is: the user's rule for the device, this hook, the
- * device's own VIRTIO_F_ACCESS_PLATFORM, then direct. What the hook answers
- * is held to the same safety rules as a user's choice: a path that would
- * hand the device addresses it cannot use is refused, and so is the device.
+ * The order of choice is: the user's rule for the device, this hook, bounce if
+ * the guest's memory is encrypted, platform if the device offers
+ * VIRTIO_F_ACCESS_PLATFORM, direct. Not asked for are balloons, which pass page
+ * numbers, and IOMMUs. What the hook answers is held to the same safety rules as
+ * a user's choice: a path that would hand the device addresses that it cannot
+ * use is refused, and so is the device.
  */
 struct virtio_dma_hook {
-	struct module *owner;
 	const char *name;
 	enum virtio_dma_path (*choose)(struct virtio_device *vdev, bool offered);
 };

@@ -28,6 +28,8 @@ static const struct vdma_path *path_of(enum virtio_dma_path path)
 		return &vdma_path_platform;
 	case VIRTIO_DMA_SWIOTLB:
 		return &vdma_path_swiotlb;
+	case VIRTIO_DMA_BOUNCE:
+		return &vdma_path_bounce;
 	default:
 		return NULL;
 	}
@@ -73,10 +75,13 @@ static struct vdma_decision decide(struct vdma_device *vd,
 		.virtio = dev_name(&vd->vdev->dev),
 	};
 	struct vdma_facts facts = {
-		.routing = vd->type->routing,
+		.type = vd->type,
 		.transport_known = transport_known(vd),
 		.xen = xen_domain(),
+		.offered = vdma_device_features(vd->vdev, vd->stock_config) &
+			   BIT_ULL(VIRTIO_F_ACCESS_PLATFORM),
 		.coherent = dev_is_dma_coherent(vd->dma_dev),
+		.offset = vd->dma_dev->dma_range_map,
 		.encrypted = cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT),
 		.domain = domain_of(vd),
 		.rule = choice,
@@ -86,14 +91,11 @@ static struct vdma_decision decide(struct vdma_device *vd,
 	struct vdma_decision d;
 
 	lockdep_assert_held(&vd->lock);
-	vd->offered = vdma_device_features(vd->vdev, vd->stock_config) &
-		      BIT_ULL(VIRTIO_F_ACCESS_PLATFORM);
-	vd->asked = true;
-	facts.offered = vd->offered;
 	if (choice == VIRTIO_DMA_AUTO)
 		facts.rule = vdma_rules_lookup(&vdma_rules, &names,
 					       &facts.rule_reason);
-	facts.hook = vdma_hook_ask(vd->vdev, vd->offered, vd->hook_name);
+	if (vdma_asks_hook(&facts))
+		facts.hook = vdma_hook_ask(vd->vdev, facts.offered, facts.hook_name);
 
 	d = vdma_decide(&facts);
 	path = path_of(d.path);
@@ -129,12 +131,13 @@ static int refresh_need_sync(struct device *dev)
 	return dma_set_mask(dev, dma_get_mask(dev));
 }
 
+static const char mask_not_possible[] =
+	"the device's DMA mask is not possible on this path: choose another path";
+
 static void restore_dma_dev(struct vdma_device *vd)
 {
 	struct device *dev = vd->dma_dev;
 
-	if (vd->path->detach)
-		vd->path->detach(vd);
 	vdma_dev_assign_ops_bypass(dev, vd->saved.ops_bypass);
 	vdma_dev_assign_dma_iommu(dev, vd->saved.dma_iommu);
 	set_dma_ops(dev, vd->saved.ops);
@@ -142,38 +145,50 @@ static void restore_dma_dev(struct vdma_device *vd)
 		dev_warn(dev, "virtio_dma: the DMA mask was not accepted again after detaching\n");
 }
 
-static int change_dma_dev(struct vdma_device *vd)
+static void clear_dma_dev(struct vdma_device *vd)
 {
 	struct device *dev = vd->dma_dev;
 
 	vd->saved.ops = dev->dma_ops;
 	vd->saved.dma_iommu = vdma_dev_dma_iommu(dev);
 	vd->saved.ops_bypass = vdma_dev_ops_bypass(dev);
-
 	set_dma_ops(dev, NULL);
 	vdma_dev_assign_dma_iommu(dev, false);
 	vdma_dev_assign_ops_bypass(dev, false);
-	if (vd->path->attach)
-		vd->path->attach(vd);
-	if (vd->path->ops) {
-		vd->ops = *vd->path->ops;
-		set_dma_ops(dev, &vd->ops);
-	}
-	return refresh_need_sync(dev);
 }
 
 static const char *put_path_into_force(struct vdma_device *vd)
 {
 	const struct vdma_path *path = path_of(vd->decision.path);
+	const char *why = NULL;
 
-	vd->path = path;
+	vd->limits = (struct vdma_limits){};
 	if (path->keeps_platform)
-		return NULL;
-	if (!change_dma_dev(vd))
-		return NULL;
+		goto in_force;
+
+	clear_dma_dev(vd);
+	if (path->attach)
+		why = path->attach(vd);
+	if (why)
+		goto err_restore;
+	if (path->ops) {
+		vd->ops = *path->ops;
+		set_dma_ops(vd->dma_dev, &vd->ops);
+	}
+	if (refresh_need_sync(vd->dma_dev)) {
+		why = mask_not_possible;
+		goto err_detach;
+	}
+in_force:
+	vd->path = path;
+	return NULL;
+
+err_detach:
+	if (path->detach)
+		path->detach(vd);
+err_restore:
 	restore_dma_dev(vd);
-	vd->path = NULL;
-	return "the device's DMA mask is not possible on this path; choose another path";
+	return why;
 }
 
 static bool mappings_left(const struct vdma_device *vd)
@@ -184,64 +199,54 @@ static bool mappings_left(const struct vdma_device *vd)
 	return sum.maps + sum.allocs != sum.unmaps + sum.frees;
 }
 
+/*
+ * The driver is gone and the device has been reset. Some stock drivers leave
+ * mappings behind for good (virtio_input, virtio_scsi), or for a while
+ * (virtio_gpu). They are given up here; a late unmap goes to the restored
+ * operations, which, without an IOMMU, have nothing to do for it. One that has
+ * just been let in is waited for.
+ */
 static void take_path_out_of_force(struct vdma_device *vd)
 {
-	if (!vd->path->keeps_platform)
-		restore_dma_dev(vd);
+	const struct vdma_path *path = vd->path;
+
 	vd->path = NULL;
+	if (!path || path->keeps_platform)
+		return;
+	restore_dma_dev(vd);
+	if (mappings_left(vd)) {
+		synchronize_rcu();
+		synchronize_rcu_tasks();
+	}
+	if (path->detach)
+		path->detach(vd);
+}
+
+static void log_decision(struct vdma_device *vd)
+{
+	const struct vdma_decision *d = &vd->decision;
+	struct device *dev = &vd->vdev->dev;
+
+	if (d->refused)
+		dev_err(dev, "virtio_dma: path %s refused: %s\n",
+			vdma_path_name(d->path), d->refused);
+	else
+		dev_info(dev, "virtio_dma: path %s (%s)\n",
+			 vdma_path_name(d->path), vdma_reason_text(d->reason));
 }
 
 /*
- * Mappings can outlive the driver (the network stack may hold pages of a page
- * pool). They keep the operations, this structure and the module until they
- * are gone; the last unmap queues the work that looks again.
+ * The probe that we failed has left the device half initialized. It must be
+ * reset before another attempt (VIRTIO 1.3, 3.1.1); the core does that only when
+ * a device is registered or a driver removed. One that has been pulled out
+ * answers with all ones, and would never say that it has been reset.
  */
-static void begin_lingering(struct vdma_device *vd)
+static void reset_refused(struct vdma_device *vd)
 {
-	kobject_get(&vd->kobj);
-	WRITE_ONCE(vd->lingering, true);
-	/* an unmap that has not seen @lingering has been counted after this */
-	synchronize_rcu();
-	queue_work(vdma_workqueue, &vd->linger_work);
-}
-
-static void end_lingering(struct vdma_device *vd)
-{
-	WRITE_ONCE(vd->lingering, false);
-	kobject_put(&vd->kobj);
-	module_put(THIS_MODULE);
-}
-
-/**
- * vdma_linger_work() - detach for good when the last mapping is gone
- * @work: linger_work of the device
- *
- * Context: the module's work queue.
- */
-void vdma_linger_work(struct work_struct *work)
-{
-	struct vdma_device *vd = container_of(work, struct vdma_device, linger_work);
-	bool over;
-
-	mutex_lock(&vd->lock);
-	over = vd->lingering && !mappings_left(vd);
-	if (over)
-		take_path_out_of_force(vd);
-	mutex_unlock(&vd->lock);
-	if (over)
-		end_lingering(vd);
-}
-
-/* Called with mappings of an earlier driver left, or not: sees to it that @vd->path is free. */
-static const char *settle_lingering(struct vdma_device *vd)
-{
-	if (!vd->lingering)
-		return NULL;
-	if (mappings_left(vd))
-		return "buffers of the previous driver are still mapped; try again later";
-	take_path_out_of_force(vd);
-	end_lingering(vd);
-	return NULL;
+	if (vd->stock_config->get_status(vd->vdev) == 0xff)
+		return;
+	vd->stock_config->reset(vd->vdev);
+	virtio_add_status(vd->vdev, VIRTIO_CONFIG_S_ACKNOWLEDGE);
 }
 
 /**
@@ -255,45 +260,30 @@ static const char *settle_lingering(struct vdma_device *vd)
  */
 void vdma_attach(struct vdma_device *vd)
 {
-	struct device *dev = &vd->vdev->dev;
 	struct vdma_decision *d = &vd->decision;
+
+	/* CONFIG_DEBUG_TEST_DRIVER_REMOVE binds twice without telling of the end */
+	vdma_detach(vd);
 
 	mutex_lock(&vd->lock);
 	vd->exempt = false;
 	*d = decide(vd, vd->choice);
+	vd->asked = true;
 	vd->state = VDMA_STOCK;
 	if (d->path == VIRTIO_DMA_OFF)
 		goto unlock;
 	/* fails while the module is being unloaded: as if it were gone already */
-	if (!try_module_get(THIS_MODULE))
+	vd->held = try_module_get(THIS_MODULE);
+	if (!vd->held)
 		goto unlock;
 
-	if (!d->refused)
-		d->refused = settle_lingering(vd);
 	if (!d->refused)
 		d->refused = put_path_into_force(vd);
 	vd->state = d->refused ? VDMA_REFUSED : VDMA_ATTACHED;
 	vdma_wrap_config(vd);
-
-	if (d->refused)
-		dev_err(dev, "virtio_dma: path %s refused: %s\n",
-			vdma_path_name(d->path), d->refused);
-	else
-		dev_info(dev, "virtio_dma: path %s (%s)\n",
-			 vdma_path_name(d->path), vdma_reason_text(d->reason));
+	log_decision(vd);
 unlock:
 	mutex_unlock(&vd->lock);
-}
-
-/*
- * The probe that we failed has left the device half initialized. It must be
- * reset before another attempt (VIRTIO 1.3, 3.1.1); the core does that only when
- * a device is registered or a driver removed.
- */
-static void reset_refused(struct vdma_device *vd)
-{
-	vd->stock_config->reset(vd->vdev);
-	virtio_add_status(vd->vdev, VIRTIO_CONFIG_S_ACKNOWLEDGE);
 }
 
 /**
@@ -304,28 +294,22 @@ static void reset_refused(struct vdma_device *vd)
  */
 void vdma_detach(struct vdma_device *vd)
 {
-	bool linger = false;
+	bool held;
 
 	mutex_lock(&vd->lock);
-	if (vd->state != VDMA_ATTACHED && vd->state != VDMA_REFUSED) {
-		vd->state = VDMA_UNBOUND;
-		mutex_unlock(&vd->lock);
-		return;
+	held = vd->held;
+	if (held) {
+		vdma_unwrap_config(vd);
+		take_path_out_of_force(vd);
 	}
-
-	vdma_unwrap_config(vd);
-	if (vd->state == VDMA_REFUSED) {
-		/* stays refused, for the user to see, until the next attempt */
-		reset_refused(vd);
-	} else {
+	vd->held = false;
+	if (vd->state != VDMA_REFUSED)
 		vd->state = VDMA_UNBOUND;
-		linger = mappings_left(vd);
-		if (linger)
-			begin_lingering(vd);
-		else
-			take_path_out_of_force(vd);
-	}
 	mutex_unlock(&vd->lock);
-	if (!linger)
-		module_put(THIS_MODULE);
+
+	if (!held)
+		return;
+	if (vd->state == VDMA_REFUSED)
+		reset_refused(vd);
+	module_put(THIS_MODULE);
 }

@@ -8,7 +8,6 @@
 
 struct vdma_device;
 struct vdma_rules;
-struct work_struct;
 
 /* The user's rules; written once, before the first device is known. */
 extern struct vdma_rules vdma_rules;
@@ -16,6 +15,5 @@ extern struct vdma_rules vdma_rules;
 void vdma_attach(struct vdma_device *vd);
 void vdma_detach(struct vdma_device *vd);
 const char *vdma_would_refuse(struct vdma_device *vd, enum virtio_dma_path choice);
-void vdma_linger_work(struct work_struct *work);
 
 #endif /* _VDMA_ATTACH_H */

@@ -7,6 +7,7 @@
 #include <linux/virtio.h>
 
 #include "attach.h"
+#include "bounce.h"
 #include "bus.h"
 #include "device.h"
 
@@ -26,6 +27,7 @@ static struct virtio_driver bus_finder = {
 		.name = KBUILD_MODNAME,
 		.owner = THIS_MODULE,
 		.suppress_bind_attrs = true,
+		.groups = vdma_pool_sysfs_groups,
 	},
 	.id_table = no_device,
 	.probe = never_probed,
@@ -42,52 +44,50 @@ static struct vdma_device *find_or_add(struct virtio_device *vdev)
 	return vdma_device_find(vdev);
 }
 
-/* The balloon's driver turns the bit down, and the device then turns the driver down. */
-static void hint_at_balloon(struct vdma_device *vd)
+/* Its driver turns the bit down, and QEMU's device then turns the driver down. */
+static void hint_at_raw_type(struct vdma_device *vd)
 {
-	if (vd->type->routing == VDMA_RAW && vd->offered)
-		dev_info(&vd->vdev->dev, "virtio_dma: a %s device with VIRTIO_F_ACCESS_PLATFORM finds no driver; give it iommu_platform=off\n",
+	if (vd->type->routing == VDMA_RAW && vd->decision.offered)
+		dev_info(&vd->vdev->dev, "virtio_dma: no driver was bound; a %s device may have to be given iommu_platform=off\n",
 			 vd->type->name);
 }
 
 /*
  * Detaching waits for UNBOUND: at UNBIND the rings are still live. The device
- * core calls this with the device lock held for the three driver events and
- * without it for the others, and never for two events of one device at a time.
+ * core calls this with the device lock held for the three driver events, and
+ * without it for the others.
  */
 static int bus_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct virtio_device *vdev = dev_to_virtio(data);
-	struct vdma_device *vd = vdma_device_find(vdev);
+	struct vdma_device *vd;
+
+	if (event == BUS_NOTIFY_ADD_DEVICE || event == BUS_NOTIFY_BIND_DRIVER)
+		vd = find_or_add(vdev);
+	else
+		vd = vdma_device_find(vdev);
+	if (!vd)
+		return NOTIFY_DONE;
 
 	switch (event) {
-	case BUS_NOTIFY_ADD_DEVICE:
-		find_or_add(vdev);
-		break;
 	case BUS_NOTIFY_BIND_DRIVER:
-		vd = find_or_add(vdev);
-		if (vd)
-			vdma_attach(vd);
+		vdma_attach(vd);
 		break;
 	case BUS_NOTIFY_DRIVER_NOT_BOUND:
-		if (vd) {
-			vdma_detach(vd);
-			hint_at_balloon(vd);
-		}
+		vdma_detach(vd);
+		hint_at_raw_type(vd);
 		break;
 	case BUS_NOTIFY_UNBOUND_DRIVER:
-		if (vd)
-			vdma_detach(vd);
+		vdma_detach(vd);
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
-		if (vd)
-			vdma_device_unpublish(vd);
+		vdma_device_unpublish(vd);
 		break;
 	case BUS_NOTIFY_REMOVED_DEVICE:
-		if (vd)
-			vdma_device_drop(vd);
+		vdma_device_drop(vdev);
 		break;
 	}
+	vdma_device_put(vd);
 	return NOTIFY_DONE;
 }
 
@@ -109,20 +109,24 @@ static void drop_if_gone(struct virtio_device *vdev)
 {
 	struct device *found = bus_find_device(bus_finder.driver.bus, NULL,
 					       &vdev->dev, same_device);
-	struct vdma_device *vd;
 
-	if (found) {
+	if (found)
 		put_device(found);
-		return;
-	}
-	vd = vdma_device_find(vdev);
-	if (vd) {
-		vdma_device_unpublish(vd);
-		vdma_device_drop(vd);
-	}
+	else
+		vdma_device_drop(vdev);
 }
 
 /* Queue limits are read at probe, so a bound device must be bound again to be routed. */
+static void note_bound(struct vdma_device *vd)
+{
+	mutex_lock(&vd->lock);
+	if (vd->state == VDMA_UNBOUND) {
+		vd->state = VDMA_STOCK;
+		vd->decision.reason = VDMA_LEFT_BOUND;
+	}
+	mutex_unlock(&vd->lock);
+}
+
 static int add_present_device(struct device *dev, void *unused)
 {
 	struct virtio_device *vdev = dev_to_virtio(dev);
@@ -130,16 +134,11 @@ static int add_present_device(struct device *dev, void *unused)
 
 	device_lock(dev);
 	vd = find_or_add(vdev);
-	if (vd && dev->driver) {
-		mutex_lock(&vd->lock);
-		if (vd->state == VDMA_UNBOUND) {
-			vd->state = VDMA_STOCK;
-			vd->decision.reason = VDMA_LEFT_BOUND;
-		}
-		mutex_unlock(&vd->lock);
-	}
+	if (vd && dev->driver)
+		note_bound(vd);
 	device_unlock(dev);
 	drop_if_gone(vdev);
+	vdma_device_put(vd);
 	return 0;
 }
 
@@ -147,15 +146,18 @@ static int add_present_device(struct device *dev, void *unused)
  * vdma_bus_start() - begin to watch the virtio bus
  *
  * Context: may sleep; module init.
- * Return: 0 or an error of the driver core.
+ * Return: 0, -ENOMEM, or an error of the driver core.
  */
 int vdma_bus_start(void)
 {
 	int err;
 
-	err = register_virtio_driver(&bus_finder);
+	err = vdma_devices_init();
 	if (err)
 		return err;
+	err = register_virtio_driver(&bus_finder);
+	if (err)
+		goto err_devices_exit;
 	err = bus_register_notifier(bus_finder.driver.bus, &bus_notifier);
 	if (err)
 		goto err_unregister_driver;
@@ -164,18 +166,20 @@ int vdma_bus_start(void)
 
 err_unregister_driver:
 	unregister_virtio_driver(&bus_finder);
+err_devices_exit:
+	vdma_devices_exit();
 	return err;
 }
 
 /**
  * vdma_bus_stop() - stop watching the virtio bus, and forget all devices
  *
- * Context: may sleep; module exit, so no device is attached: each attached one
- * holds a reference to the module.
+ * Context: may sleep; module exit, so no device is held: each one that is
+ * counts as a user of the module.
  */
 void vdma_bus_stop(void)
 {
 	bus_unregister_notifier(bus_finder.driver.bus, &bus_notifier);
-	vdma_devices_drop_all();
+	vdma_devices_exit();
 	unregister_virtio_driver(&bus_finder);
 }

@@ -7,29 +7,28 @@
 #include <linux/sysfs.h>
 #include <linux/wait.h>
 
-#include "attach.h"
 #include "device.h"
 
-struct workqueue_struct *vdma_workqueue;
+/* Frees devices; emptied before the module's code goes away. */
+static struct workqueue_struct *free_queue;
 
-/* Guards @devices. A leaf. */
+/* Guards @devices and who owns the list's reference to each. A leaf. */
 static DEFINE_MUTEX(devices_lock);
 static LIST_HEAD(devices);
 
-/* Devices not freed yet, for vdma_devices_drop_all() to wait for. */
+/* Devices not freed yet, for vdma_devices_exit() to wait for. */
 static atomic_t devices_alive;
 static DECLARE_WAIT_QUEUE_HEAD(devices_gone);
 
 /*
  * A CPU can still be inside the wrapped config operations (sysfs reads a
- * device's status without a lock) or on its way out of a DMA operation. Both
- * waits are needed: one covers interrupts and softirqs, the other tasks.
+ * device's status without a lock) or in a late unmap. Both waits are needed: one
+ * covers interrupts and softirqs, the other tasks.
  */
 static void free_device(struct work_struct *work)
 {
 	struct vdma_device *vd = container_of(work, struct vdma_device, free_work);
 
-	cancel_work_sync(&vd->linger_work);
 	synchronize_rcu();
 	synchronize_rcu_tasks();
 
@@ -44,7 +43,7 @@ static void release_device(struct kobject *kobj)
 {
 	struct vdma_device *vd = container_of(kobj, struct vdma_device, kobj);
 
-	queue_work(vdma_workqueue, &vd->free_work);
+	queue_work(free_queue, &vd->free_work);
 }
 
 static const struct kobj_type device_ktype = {
@@ -66,7 +65,6 @@ static struct vdma_device *alloc_device(struct virtio_device *vdev)
 	}
 	INIT_LIST_HEAD(&vd->node);
 	INIT_WORK(&vd->free_work, free_device);
-	INIT_WORK(&vd->linger_work, vdma_linger_work);
 	mutex_init(&vd->lock);
 	mutex_init(&vd->rebinding);
 	vd->vdev = vdev;
@@ -92,9 +90,8 @@ static struct vdma_device *find_locked(struct virtio_device *vdev)
  * vdma_device_find() - find what is kept for a virtio device
  * @vdev: the device
  *
- * Context: may sleep. The result lives until BUS_NOTIFY_REMOVED_DEVICE of @vdev
- * has been handled, which the caller must know not to have come.
- * Return: the device, or NULL.
+ * Context: may sleep.
+ * Return: the device, to be put with vdma_device_put(), or NULL.
  */
 struct vdma_device *vdma_device_find(struct virtio_device *vdev)
 {
@@ -102,8 +99,22 @@ struct vdma_device *vdma_device_find(struct virtio_device *vdev)
 
 	mutex_lock(&devices_lock);
 	vd = find_locked(vdev);
+	if (vd)
+		kobject_get(&vd->kobj);
 	mutex_unlock(&devices_lock);
 	return vd;
+}
+
+/**
+ * vdma_device_put() - drop a reference
+ * @vd: the device, or NULL
+ *
+ * Context: any.
+ */
+void vdma_device_put(struct vdma_device *vd)
+{
+	if (vd)
+		kobject_put(&vd->kobj);
 }
 
 /**
@@ -111,13 +122,16 @@ struct vdma_device *vdma_device_find(struct virtio_device *vdev)
  * @vdev: the device, visible in sysfs
  *
  * Context: may sleep.
- * Return: 0, also when the device is known already; -ENOMEM or an error of
- * sysfs.
+ * Return: 0, also when the device is known already; -ENODEV if no device does
+ * its DMA, -ENOMEM, or an error of sysfs.
  */
 int vdma_device_add(struct virtio_device *vdev)
 {
 	struct vdma_device *vd;
 	int err = 0;
+
+	if (!vdev->dev.parent)
+		return -ENODEV;
 
 	mutex_lock(&devices_lock);
 	if (find_locked(vdev))
@@ -143,45 +157,64 @@ unlock:
 
 /**
  * vdma_device_unpublish() - take a device's directory out of sysfs
- * @vd: the device
+ * @vd: the device; nothing happens if its directory is gone already
  *
- * Context: may sleep; waits for readers and writers of its files, so none of
- * the locks that they take may be held.
+ * Context: may sleep; waits for readers of its files, so none of the locks that
+ * they take may be held.
  */
 void vdma_device_unpublish(struct vdma_device *vd)
 {
-	kobject_del(&vd->kobj);
+	if (vd->kobj.state_in_sysfs)
+		kobject_del(&vd->kobj);
 }
 
 /**
  * vdma_device_drop() - stop keeping track of a virtio device
- * @vd: the device, unpublished; freed when its last mapping is gone
+ * @vdev: the device; nothing happens if it is not known, or no more
  *
- * Context: may sleep.
+ * Context: as for vdma_device_unpublish().
  */
-void vdma_device_drop(struct vdma_device *vd)
+void vdma_device_drop(struct virtio_device *vdev)
 {
+	struct vdma_device *vd;
+
 	mutex_lock(&devices_lock);
-	list_del_init(&vd->node);
+	vd = find_locked(vdev);
+	if (vd)
+		list_del_init(&vd->node);
 	mutex_unlock(&devices_lock);
-	kobject_put(&vd->kobj);
+	if (!vd)
+		return;
+	vdma_device_unpublish(vd);
+	vdma_device_put(vd);
 }
 
 /**
- * vdma_devices_drop_all() - drop all devices and wait until they are freed
+ * vdma_devices_init() - get ready to keep track of devices
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vdma_devices_init(void)
+{
+	free_queue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
+	return free_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * vdma_devices_exit() - drop all devices, and wait until they are freed
  *
  * Context: may sleep; at module exit, with the bus notifier unregistered and no
- * device attached.
+ * device held.
  */
-void vdma_devices_drop_all(void)
+void vdma_devices_exit(void)
 {
-	struct vdma_device *vd, *next;
+	struct vdma_device *vd;
 
-	list_for_each_entry_safe(vd, next, &devices, node) {
-		vdma_device_unpublish(vd);
-		vdma_device_drop(vd);
-	}
+	while ((vd = list_first_entry_or_null(&devices, struct vdma_device, node)))
+		vdma_device_drop(vd->vdev);
 	wait_event(devices_gone, !atomic_read(&devices_alive));
+	destroy_workqueue(free_queue);
 }
 
 /**
@@ -193,17 +226,15 @@ void vdma_devices_drop_all(void)
  */
 void vdma_stats_sum(const struct vdma_device *vd, struct vdma_stats *sum)
 {
+	u64 *to = (u64 *)sum;
+	size_t i;
 	int cpu;
 
 	memset(sum, 0, sizeof(*sum));
 	for_each_possible_cpu(cpu) {
-		const struct vdma_stats *one = per_cpu_ptr(vd->stats, cpu);
+		const u64 *from = (const u64 *)per_cpu_ptr(vd->stats, cpu);
 
-		sum->maps += READ_ONCE(one->maps);
-		sum->unmaps += READ_ONCE(one->unmaps);
-		sum->map_bytes += READ_ONCE(one->map_bytes);
-		sum->map_failures += READ_ONCE(one->map_failures);
-		sum->allocs += READ_ONCE(one->allocs);
-		sum->frees += READ_ONCE(one->frees);
+		for (i = 0; i < sizeof(*sum) / sizeof(u64); i++)
+			to[i] += READ_ONCE(from[i]);
 	}
 }

@@ -15,13 +15,18 @@
 #include "hook.h"
 #include "path.h"
 #include "policy.h"
+#include "pool.h"
 
 /**
  * struct vdma_stats - what our operations did for one device, on one CPU
  * @maps: buffers mapped, each entry of a scatterlist for itself
  * @unmaps: buffers unmapped
  * @map_bytes: bytes in @maps
- * @map_failures: buffers that could not be mapped
+ * @map_failures: buffers that could not be mapped, and memory not allocated
+ * @failures_too_large: those of them that the path could never map
+ * @failures_full: those of them that found the pool full
+ * @bounced_to_device: bytes copied into the pool
+ * @bounced_from_device: bytes copied out of the pool
  * @allocs: pieces of coherent memory allocated
  * @frees: pieces of coherent memory freed
  *
@@ -32,6 +37,10 @@ struct vdma_stats {
 	u64 unmaps;
 	u64 map_bytes;
 	u64 map_failures;
+	u64 failures_too_large;
+	u64 failures_full;
+	u64 bounced_to_device;
+	u64 bounced_from_device;
 	u64 allocs;
 	u64 frees;
 };
@@ -53,7 +62,8 @@ struct vdma_saved {
  * @VDMA_UNBOUND: no driver
  * @VDMA_STOCK: a driver is bound that runs as the unmodified kernel has it
  * @VDMA_ATTACHED: a driver is bound, or being bound, over the chosen path
- * @VDMA_REFUSED: the path was refused, and so was the driver
+ * @VDMA_REFUSED: the path was refused, and so was the driver; stays until the
+ *	next attempt
  */
 enum vdma_state {
 	VDMA_UNBOUND,
@@ -66,87 +76,82 @@ enum vdma_state {
  * struct vdma_device - one virtio device
  * @kobj: its directory ``dma`` in sysfs; owns this structure
  * @node: entry in the list of devices
+ * @free_work: frees this structure when no CPU can be inside it
  * @vdev: the device; valid until BUS_NOTIFY_REMOVED_DEVICE
  * @dma_dev: the device that does the DMA, parent of @vdev; referenced
  * @type: what is known of its type
  * @stats: counters, written without a lock by the operations in @ops
+ * @rebinding: held while a write to sysfs rebinds the driver; taken outside the
+ *	device lock of @vdev
  * @lock: guards all that follows; taken inside the device lock of @vdev, outside
- *	the hook's lock
- * @rebinding: held while a write to sysfs rebinds the driver; outside the device
- *	lock of @vdev
- * @config: the transport's operations, some of them wrapped; @vdev's while
- *	a driver is attached or refused
+ *	the locks of hook and pool. What the wrapped config operations and the
+ *	operations in @ops read does not change while a driver is bound.
+ * @config: the transport's operations, some of them wrapped; @vdev's while @held
  * @stock_config: the transport's operations
+ * @held: a driver is bound or being bound with @config; counts as a user of the
+ *	module
  * @choice: the user's choice through sysfs, VIRTIO_DMA_AUTO if there is none
- * @offered: the device offers VIRTIO_F_ACCESS_PLATFORM; valid once @asked
- * @asked: the device has been asked for its features
- * @exempt: the driver has turned VIRTIO_F_ACCESS_PLATFORM down
  * @state: how far we are
- * @decision: the last decision
- * @hook_name: hook that was asked for it
+ * @decision: what was decided when a driver was last bound
+ * @asked: a driver was bound before, @decision is valid
+ * @exempt: the driver has turned VIRTIO_F_ACCESS_PLATFORM down
  * @path: the path in force, NULL if none is
  * @ops: its operations, which @dma_dev points to
  * @saved: what is to be restored in @dma_dev
- * @required_mask: the DMA mask that covers all of memory (path direct)
- * @lingering: the driver is gone but mappings of @path are not; read without
- *	lock by the operations in @ops
- * @linger_work: looks whether they are gone
- * @free_work: frees this structure when no CPU can be inside it
+ * @required_mask: the DMA mask that covers all that the path hands out
+ * @limits: limits of requests that the path puts on the device
+ * @pool_user: the device as a user of the bounce pool (path bounce)
+ * @fill: what bounce buffers hold before the device writes to them
+ * @stats_base: what the counters were when they were last reset
  * @io_tlb_mem: copy of the kernel's SWIOTLB that always bounces (path swiotlb)
  * @stock_io_tlb_mem: the kernel's SWIOTLB, to be restored
  */
 struct vdma_device {
 	struct kobject kobj;
 	struct list_head node;
+	struct work_struct free_work;
 	struct virtio_device *vdev;
 	struct device *dma_dev;
 	const struct vdma_type *type;
 	struct vdma_stats __percpu *stats;
+	struct mutex rebinding;	/* see above */
 
 	struct mutex lock;	/* see above */
-	struct mutex rebinding;	/* see above */
 	struct virtio_config_ops config;
 	const struct virtio_config_ops *stock_config;
+	bool held;
 	enum virtio_dma_path choice;
-	bool offered;
-	bool asked;
-	bool exempt;
 	enum vdma_state state;
 	struct vdma_decision decision;
-	char hook_name[VDMA_HOOK_NAME_LEN];
+	bool asked;
+	bool exempt;
 
 	const struct vdma_path *path;
 	struct dma_map_ops ops;
 	struct vdma_saved saved;
 	u64 required_mask;
-	bool lingering;
-	struct work_struct linger_work;
-	struct work_struct free_work;
+	struct vdma_limits limits;
+	struct vdma_pool_user pool_user;
+	enum vdma_fill fill;
+	struct vdma_stats stats_base;
 #ifdef VDMA_SWIOTLB_COPYABLE
 	struct io_tlb_mem io_tlb_mem;
 	struct io_tlb_mem *stock_io_tlb_mem;
 #endif
 };
 
-/* The module's own queue: emptied before its code goes away. */
-extern struct workqueue_struct *vdma_workqueue;
-
-/* The device whose operations @dma_dev has; only from within such an operation. */
-static inline struct vdma_device *vdma_from_ops(struct device *dma_dev)
-{
-	return container_of(dma_dev->dma_ops, struct vdma_device, ops);
-}
-
 static inline struct vdma_device *vdma_from_config(struct virtio_device *vdev)
 {
 	return container_of(vdev->config, struct vdma_device, config);
 }
 
+int vdma_devices_init(void);
+void vdma_devices_exit(void);
 int vdma_device_add(struct virtio_device *vdev);
 struct vdma_device *vdma_device_find(struct virtio_device *vdev);
+void vdma_device_put(struct vdma_device *vd);
 void vdma_device_unpublish(struct vdma_device *vd);
-void vdma_device_drop(struct vdma_device *vd);
-void vdma_devices_drop_all(void);
+void vdma_device_drop(struct virtio_device *vdev);
 void vdma_stats_sum(const struct vdma_device *vd, struct vdma_stats *sum);
 
 extern const struct attribute_group *vdma_sysfs_groups[];

@@ -7,41 +7,38 @@
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
-#include <linux/scatterlist.h>
 
+#include "counters.h"
 #include "device.h"
+#include "scatter.h"
 
 static bool reachable(phys_addr_t phys, size_t size, u64 mask, u64 bus_limit)
 {
 	return phys + size - 1 <= min_not_zero(mask, bus_limit);
 }
 
-static void count_map(struct vdma_device *vd, size_t size)
-{
-	this_cpu_inc(vd->stats->maps);
-	this_cpu_add(vd->stats->map_bytes, size);
-}
+static void direct_free(struct device *dev, size_t size, void *vaddr,
+			dma_addr_t handle, unsigned long attrs);
 
-/* Inside the RCU read section of an operation: pairs with begin_lingering(). */
-static void look_for_last(struct vdma_device *vd)
+static struct vdma_device *direct_device(struct device *dev)
 {
-	if (unlikely(READ_ONCE(vd->lingering)))
-		queue_work(vdma_workqueue, &vd->linger_work);
+	return vdma_from_ops(dev, direct_free);
 }
 
 static dma_addr_t direct_map_phys(struct device *dev, phys_addr_t phys,
 				  size_t size, enum dma_data_direction dir,
 				  unsigned long attrs)
 {
-	struct vdma_device *vd = vdma_from_ops(dev);
+	struct vdma_device *vd = direct_device(dev);
 
 	if (unlikely(!reachable(phys, size, *dev->dma_mask, dev->bus_dma_limit))) {
 		this_cpu_inc(vd->stats->map_failures);
-		dev_err_ratelimited(dev, "virtio_dma: path direct cannot map %zu bytes at %pap: beyond the device's DMA mask %#llx; choose swiotlb\n",
+		this_cpu_inc(vd->stats->failures_too_large);
+		dev_err_ratelimited(dev, "virtio_dma: path direct cannot map %zu bytes at %pap: beyond the device's DMA mask %#llx; choose bounce\n",
 				    size, &phys, *dev->dma_mask);
 		return DMA_MAPPING_ERROR;
 	}
-	count_map(vd, size);
+	vdma_count_map(vd, size);
 	return phys;
 }
 
@@ -51,42 +48,24 @@ static void direct_unmap_phys(struct device *dev, dma_addr_t addr, size_t size,
 	struct vdma_device *vd;
 
 	rcu_read_lock();
-	vd = vdma_from_ops(dev);
-	this_cpu_inc(vd->stats->unmaps);
-	look_for_last(vd);
+	vd = direct_device(dev);
+	if (vd)
+		this_cpu_inc(vd->stats->unmaps);
 	rcu_read_unlock();
+}
+
+static int direct_map_sg(struct device *dev, struct scatterlist *sgl, int nents,
+			 enum dma_data_direction dir, unsigned long attrs)
+{
+	return vdma_map_sg(dev, sgl, nents, dir, attrs, direct_map_phys,
+			   direct_unmap_phys);
 }
 
 static void direct_unmap_sg(struct device *dev, struct scatterlist *sgl,
 			    int nents, enum dma_data_direction dir,
 			    unsigned long attrs)
 {
-	struct scatterlist *sg;
-	int i;
-
-	for_each_sg(sgl, sg, nents, i)
-		direct_unmap_phys(dev, sg_dma_address(sg), sg_dma_len(sg), dir,
-				  attrs);
-}
-
-static int direct_map_sg(struct device *dev, struct scatterlist *sgl, int nents,
-			 enum dma_data_direction dir, unsigned long attrs)
-{
-	struct scatterlist *sg;
-	int i;
-
-	for_each_sg(sgl, sg, nents, i) {
-		sg_dma_address(sg) = direct_map_phys(dev, sg_phys(sg),
-						     sg->length, dir, attrs);
-		if (sg_dma_address(sg) == DMA_MAPPING_ERROR)
-			goto err_unmap;
-		sg_dma_len(sg) = sg->length;
-	}
-	return nents;
-
-err_unmap:
-	direct_unmap_sg(dev, sgl, i, dir, attrs);
-	return VDMA_MAP_SG_ERROR;
+	vdma_unmap_sg(dev, sgl, nents, dir, attrs, direct_unmap_phys);
 }
 
 static void *alloc_reachable(struct device *dev, size_t size, gfp_t gfp)
@@ -103,7 +82,7 @@ static void *alloc_reachable(struct device *dev, size_t size, gfp_t gfp)
 static void *direct_alloc(struct device *dev, size_t size, dma_addr_t *handle,
 			  gfp_t gfp, unsigned long attrs)
 {
-	struct vdma_device *vd = vdma_from_ops(dev);
+	struct vdma_device *vd = direct_device(dev);
 	void *vaddr;
 
 	size = PAGE_ALIGN(size);
@@ -127,9 +106,9 @@ static void direct_free(struct device *dev, size_t size, void *vaddr,
 
 	free_pages_exact(vaddr, PAGE_ALIGN(size));
 	rcu_read_lock();
-	vd = vdma_from_ops(dev);
-	this_cpu_inc(vd->stats->frees);
-	look_for_last(vd);
+	vd = direct_device(dev);
+	if (vd)
+		this_cpu_inc(vd->stats->frees);
 	rcu_read_unlock();
 }
 
@@ -141,7 +120,9 @@ static int direct_dma_supported(struct device *dev, u64 mask)
 
 static u64 direct_get_required_mask(struct device *dev)
 {
-	return vdma_from_ops(dev)->required_mask;
+	struct vdma_device *vd = direct_device(dev);
+
+	return vd ? vd->required_mask : DMA_BIT_MASK(64);
 }
 
 VDMA_DEFINE_MAP_OPS(direct)
@@ -157,9 +138,10 @@ static const struct dma_map_ops direct_ops = {
 };
 
 /* With no operations set, it is the kernel's own direct mapping that answers. */
-static void direct_attach(struct vdma_device *vd)
+static const char *direct_attach(struct vdma_device *vd)
 {
 	vd->required_mask = dma_get_required_mask(vd->dma_dev);
+	return NULL;
 }
 
 const struct vdma_path vdma_path_direct = {

@@ -12,12 +12,21 @@
 #include "features.h"
 #include "limits.h"
 
+/* Bits that the driver is shown though the device may not offer them. */
+static u64 shown_features(const struct vdma_device *vd)
+{
+	u64 shown = BIT_ULL(VIRTIO_F_ACCESS_PLATFORM);
+
+	if (vd->limits.segment_size && vd->type->size_max_offset)
+		shown |= BIT_ULL(vd->type->size_max_feature);
+	return shown;
+}
+
 static u64 wrapped_get_features(struct virtio_device *vdev)
 {
 	struct vdma_device *vd = vdma_from_config(vdev);
 
-	return vd->stock_config->get_features(vdev) |
-	       BIT_ULL(VIRTIO_F_ACCESS_PLATFORM);
+	return vd->stock_config->get_features(vdev) | shown_features(vd);
 }
 
 #ifdef VDMA_HAVE_VIRTIO_EXTENDED_FEATURES
@@ -27,7 +36,7 @@ static void wrapped_get_extended_features(struct virtio_device *vdev,
 	struct vdma_device *vd = vdma_from_config(vdev);
 
 	vd->stock_config->get_extended_features(vdev, features);
-	features[0] |= BIT_ULL(VIRTIO_F_ACCESS_PLATFORM);
+	features[0] |= shown_features(vd);
 }
 
 static void wrap_extended_features(struct vdma_device *vd)
@@ -41,6 +50,15 @@ static void wrap_extended_features(struct vdma_device *vd)
 }
 #endif
 
+static void note_exempt(struct vdma_device *vd)
+{
+	mutex_lock(&vd->lock);
+	vd->exempt = true;
+	mutex_unlock(&vd->lock);
+	dev_warn(&vd->vdev->dev, "virtio_dma: path %s has no effect: the driver turns VIRTIO_F_ACCESS_PLATFORM down\n",
+		 vdma_path_name(vd->decision.path));
+}
+
 /*
  * Called at probe, once more if the driver's validate() has changed its mind
  * (the balloon clears the bit, and then it stays clear), and again at resume:
@@ -49,24 +67,24 @@ static void wrap_extended_features(struct vdma_device *vd)
 static int wrapped_finalize_features(struct virtio_device *vdev)
 {
 	struct vdma_device *vd = vdma_from_config(vdev);
-	bool accepted = __virtio_test_bit(vdev, VIRTIO_F_ACCESS_PLATFORM);
-	bool hide = accepted && !vd->offered;
+	u64 accepted = vdma_driver_features(vdev);
+	u64 hidden;
 	int err;
 
-	/* written only with this device's lock held, as it is here */
 	if (vd->state == VDMA_REFUSED)
 		return -EOPNOTSUPP;
-
-	if (!accepted) {
-		mutex_lock(&vd->lock);
-		vd->exempt = true;
-		mutex_unlock(&vd->lock);
+	if (!(accepted & BIT_ULL(VIRTIO_F_ACCESS_PLATFORM))) {
+		if (vd->type->routing != VDMA_RAW)
+			return -EOPNOTSUPP;
+		if (!vd->exempt)
+			note_exempt(vd);
 	}
-	if (hide)
-		__virtio_clear_bit(vdev, VIRTIO_F_ACCESS_PLATFORM);
+
+	hidden = accepted & shown_features(vd) &
+		 ~vdma_device_features(vdev, vd->stock_config);
+	vdma_set_driver_features(vdev, accepted & ~hidden);
 	err = vd->stock_config->finalize_features(vdev);
-	if (hide)
-		__virtio_set_bit(vdev, VIRTIO_F_ACCESS_PLATFORM);
+	vdma_set_driver_features(vdev, vdma_driver_features(vdev) | hidden);
 	return err;
 }
 
@@ -81,7 +99,8 @@ void vdma_wrap_config(struct vdma_device *vd)
 	lockdep_assert_held(&vd->lock);
 	vd->stock_config = vd->vdev->config;
 	vd->config = *vd->stock_config;
-	vd->config.get_features = wrapped_get_features;
+	if (vd->config.get_features)
+		vd->config.get_features = wrapped_get_features;
 	wrap_extended_features(vd);
 	vd->config.finalize_features = wrapped_finalize_features;
 	vd->config.get = vdma_limited_get;

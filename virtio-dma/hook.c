@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The platform override hook: one owner at a time. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/errno.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -21,7 +23,7 @@ static const struct virtio_dma_hook *current_hook;
  * Devices that are bound already keep their path until they are bound again.
  *
  * Context: process context, may sleep. Not from within the hook.
- * Return: 0; -EINVAL if @hook lacks its owner, name or callback; -EBUSY if
+ * Return: 0; -EINVAL if @hook lacks its name or callback; -EBUSY if
  * another hook is registered.
  */
 int virtio_dma_register_hook(const struct virtio_dma_hook *hook)

@@ -4,14 +4,28 @@
  *
  * A request that can never be mapped as a whole is tried again for ever by
  * virtio_blk, so the driver must not build one. virtio_max_dma_size() limits
- * one segment only; the number of segments is the device's to limit, in its
- * configuration.
+ * one segment, not a request; how many segments there are, and how large they
+ * are, is for the device to limit, in its configuration.
  */
 #include <linux/minmax.h>
 #include <linux/virtio_config.h>
 
 #include "device.h"
 #include "limits.h"
+
+/* Lower one 32 bit field of the configuration, if it has been read and is limited. */
+static void limit_field(struct virtio_device *vdev, unsigned int field, u32 limit,
+			unsigned int offset, void *buf, unsigned int len)
+{
+	__virtio32 *value = buf + field - offset;
+	u32 stock;
+
+	if (!field || !limit || offset > field || offset + len < field + sizeof(*value))
+		return;
+	stock = virtio32_to_cpu(vdev, *value);
+	/* zero: the device has no limit, and the driver was told that it has one */
+	*value = cpu_to_virtio32(vdev, stock ? min(stock, limit) : limit);
+}
 
 /**
  * vdma_limited_get() - read a device's configuration, with our limits put in
@@ -26,17 +40,9 @@ void vdma_limited_get(struct virtio_device *vdev, unsigned int offset,
 		      void *buf, unsigned int len)
 {
 	struct vdma_device *vd = vdma_from_config(vdev);
-	unsigned int at = vd->type->seg_max_offset;
-	__virtio32 *seg_max;
-	u32 limit;
+	const struct vdma_type *type = vd->type;
 
 	vd->stock_config->get(vdev, offset, buf, len);
-	if (vd->state != VDMA_ATTACHED || !vd->path->max_segments || !at)
-		return;
-	if (offset > at || offset + len < at + sizeof(*seg_max))
-		return;
-
-	seg_max = buf + at - offset;
-	limit = vd->path->max_segments(vd);
-	*seg_max = cpu_to_virtio32(vdev, min(virtio32_to_cpu(vdev, *seg_max), limit));
+	limit_field(vdev, type->seg_max_offset, vd->limits.segments, offset, buf, len);
+	limit_field(vdev, type->size_max_offset, vd->limits.segment_size, offset, buf, len);
 }

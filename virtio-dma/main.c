@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* virtio_dma: stock virtio drivers through chosen DMA operations. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/workqueue.h>
 
 #include "attach.h"
+#include "bounce.h"
 #include "bus.h"
-#include "device.h"
 #include "rules.h"
 
 static char *rules;
 module_param(rules, charp, 0444);
-MODULE_PARM_DESC(rules, "comma-separated DEVICE=PATH; DEVICE: net, blk, ... | PCI or MMIO device name | virtioN; PATH: off, direct, platform, swiotlb");
+MODULE_PARM_DESC(rules, "comma-separated DEVICE=PATH; DEVICE: net, blk, ... | PCI or MMIO device name | virtioN; PATH: off, direct, platform, swiotlb, bounce");
+
+static uint pool_mb = 64;
+module_param(pool_mb, uint, 0444);
+MODULE_PARM_DESC(pool_mb, "size of the bounce pool in MiB, at least 4 (default 64)");
+
+static char *fill = "auto";
+module_param(fill, charp, 0444);
+MODULE_PARM_DESC(fill, "what bounce buffers hold before the device writes to them: auto (by device type), preserve, zero, none");
 
 static int __init parse_rules(void)
 {
@@ -32,18 +41,14 @@ static int __init virtio_dma_init(void)
 	err = parse_rules();
 	if (err)
 		return err;
-	vdma_workqueue = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
-	if (!vdma_workqueue) {
-		err = -ENOMEM;
+	err = vdma_bounce_init(pool_mb, fill);
+	if (err)
 		goto err_free_rules;
-	}
 	err = vdma_bus_start();
 	if (err)
-		goto err_destroy_workqueue;
+		goto err_free_rules;
 	return 0;
 
-err_destroy_workqueue:
-	destroy_workqueue(vdma_workqueue);
 err_free_rules:
 	vdma_rules_free(&vdma_rules);
 	return err;
@@ -52,7 +57,7 @@ err_free_rules:
 static void __exit virtio_dma_exit(void)
 {
 	vdma_bus_stop();
-	destroy_workqueue(vdma_workqueue);
+	vdma_bounce_exit();
 	vdma_rules_free(&vdma_rules);
 }
 

@@ -9,6 +9,20 @@
 struct vdma_device;
 
 /**
+ * struct vdma_limits - limits that a path puts on a device
+ * @segments: most segments of one request
+ * @segment_size: most bytes of one segment of a request
+ * @mapping_size: most bytes of one mapping
+ *
+ * 0 is no limit.
+ */
+struct vdma_limits {
+	u32 segments;
+	u32 segment_size;
+	size_t mapping_size;
+};
+
+/**
  * struct vdma_path - one way to make DMA addresses
  * @ops: operations that the DMA device gets, copied for each device; NULL when
  *	the kernel's own code makes the addresses
@@ -16,11 +30,11 @@ struct vdma_device;
  *	replaces them
  * @unavailable: says, in a sentence for the user, why the path cannot be had
  *	for this device on this kernel, or returns NULL; optional
- * @attach: sets up what goes beyond @ops; the DMA device has no operations at
- *	this point; optional
- * @detach: undoes @attach; optional
- * @max_segments: the most segments that one request may have on this path
- *	without outgrowing what the path can map at one time; optional: no limit
+ * @attach: sets up what goes beyond @ops, limits of requests too, or says why it
+ *	cannot; the DMA device has no operations at this point; optional
+ * @detach: undoes @attach; the driver is gone, the device reset, and no
+ *	operation of the path runs; buffers that the driver has not unmapped are
+ *	given up; optional
  *
  * All of them are called with the device's lock held and may sleep; the
  * operations in @ops may not.
@@ -29,13 +43,13 @@ struct vdma_path {
 	const struct dma_map_ops *ops;
 	bool keeps_platform;
 	const char *(*unavailable)(struct vdma_device *vd);
-	void (*attach)(struct vdma_device *vd);
+	const char *(*attach)(struct vdma_device *vd);
 	void (*detach)(struct vdma_device *vd);
-	u32 (*max_segments)(struct vdma_device *vd);
 };
 
 extern const struct vdma_path vdma_path_direct;
 extern const struct vdma_path vdma_path_platform;
 extern const struct vdma_path vdma_path_swiotlb;
+extern const struct vdma_path vdma_path_bounce;
 
 #endif /* _VDMA_PATH_H */

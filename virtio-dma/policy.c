@@ -75,66 +75,99 @@ const char *vdma_reason_text(enum vdma_reason reason)
 	return reason < ARRAY_SIZE(reason_texts) ? reason_texts[reason] : "invalid";
 }
 
-static struct vdma_decision left_alone(enum vdma_reason reason)
+/* Types that nobody but the user may route. */
+static bool only_by_rule(const struct vdma_type *type)
 {
-	return (struct vdma_decision){
-		.path = VIRTIO_DMA_OFF,
-		.reason = reason,
-	};
+	return type->routing == VDMA_RAW || type->routing == VDMA_NEVER;
 }
 
-static struct vdma_decision choose(const struct vdma_facts *f)
+/**
+ * vdma_asks_hook() - is the choice the platform hook's to make?
+ * @facts: all but the hook's answer
+ *
+ * Context: any.
+ * Return: true if the hook is to be asked.
+ */
+bool vdma_asks_hook(const struct vdma_facts *facts)
 {
-	struct vdma_decision d = {};
+	return facts->rule == VIRTIO_DMA_AUTO && !only_by_rule(facts->type);
+}
 
+static bool left_alone(const struct vdma_facts *f, enum vdma_reason *reason)
+{
 	if (!f->transport_known)
-		return left_alone(VDMA_LEFT_TRANSPORT);
-	if (f->xen)
-		return left_alone(VDMA_LEFT_XEN);
-	if (f->routing == VDMA_NEVER)
-		return left_alone(VDMA_LEFT_NEVER);
+		*reason = VDMA_LEFT_TRANSPORT;
+	else if (f->xen)
+		*reason = VDMA_LEFT_XEN;
+	else if (f->type->routing == VDMA_RAW)
+		*reason = VDMA_LEFT_RAW;
+	else if (f->type->routing == VDMA_NEVER)
+		*reason = VDMA_LEFT_NEVER;
+	else if (f->type->routing == VDMA_ON_REQUEST)
+		*reason = VDMA_LEFT_UNTESTED;
+	else
+		return false;
+	return true;
+}
 
+static enum virtio_dma_path choose(const struct vdma_facts *f,
+				   enum vdma_reason *reason)
+{
 	if (f->rule != VIRTIO_DMA_AUTO) {
-		d.path = f->rule;
-		d.reason = f->rule_reason;
-		return d;
+		*reason = f->rule_reason;
+		return f->rule;
 	}
-	if (f->routing == VDMA_RAW)
-		return left_alone(VDMA_LEFT_RAW);
 	if (f->hook != VIRTIO_DMA_AUTO) {
-		d.path = f->hook;
-		d.reason = VDMA_BY_HOOK;
-		return d;
+		*reason = VDMA_BY_HOOK;
+		return f->hook;
 	}
-	if (f->routing == VDMA_ON_REQUEST)
-		return left_alone(VDMA_LEFT_UNTESTED);
+	if (left_alone(f, reason))
+		return VIRTIO_DMA_OFF;
 	if (f->encrypted) {
-		/* the platform's operations bounce there, and are what stock uses */
-		d.path = VIRTIO_DMA_PLATFORM;
-		d.reason = VDMA_BY_ENCRYPTION;
-	} else if (f->offered) {
-		d.path = VIRTIO_DMA_PLATFORM;
-		d.reason = VDMA_BY_OFFER;
-	} else {
-		d.path = VIRTIO_DMA_DIRECT;
-		d.reason = VDMA_BY_DEFAULT;
+		*reason = VDMA_BY_ENCRYPTION;
+		return VIRTIO_DMA_BOUNCE;
 	}
-	return d;
+	if (f->offered) {
+		*reason = VDMA_BY_OFFER;
+		return VIRTIO_DMA_PLATFORM;
+	}
+	*reason = VDMA_BY_DEFAULT;
+	return VIRTIO_DMA_DIRECT;
 }
 
 /* why a path must not be used, and what to do */
-static const char platform_translated[] =
-	"its IOMMU addresses are not what this device takes: choose direct or swiotlb";
-static const char direct_encrypted[] =
-	"the device cannot read encrypted memory: choose platform";
+static const char unknown_transport[] =
+	"only virtio-pci and virtio-mmio devices can be routed: choose off";
+static const char under_xen[] =
+	"Xen gives virtio its own addresses: choose off";
+static const char never_routed[] =
+	"an IOMMU cannot stand behind itself: choose off";
+static const char bus_offset[] =
+	"the device's bus counts addresses from elsewhere (dma-ranges): choose off";
+static const char not_iommu_addresses[] =
+	"IOMMU addresses are not what this device takes: choose direct, bounce or swiotlb";
 static const char behind_iommu[] =
 	"an IOMMU translates this device's addresses: choose platform";
-static const char direct_incoherent[] =
+static const char unmaps_late[] =
+	"this type unmaps after its driver is gone, which the IOMMU forbids: choose off";
+static const char encrypted[] =
+	"the device cannot read encrypted memory: choose bounce";
+static const char incoherent[] =
 	"the device needs cache maintenance: choose platform";
-static const char bounce_missing[] =
-	"path bounce is not built yet; choose swiotlb";
 static const char no_such_path[] =
 	"no such path";
+
+/* Paths that replace what the platform does: they give guest-physical addresses. */
+static const char *refusal_of_replacement(const struct vdma_facts *f)
+{
+	bool translated = f->domain == VDMA_DOMAIN_TRANSLATED;
+
+	if (f->offered && translated)
+		return behind_iommu;
+	if (translated && f->type->unmaps_late)
+		return unmaps_late;
+	return NULL;
+}
 
 /*
  * The attach contract. A device that does not offer VIRTIO_F_ACCESS_PLATFORM
@@ -143,29 +176,34 @@ static const char no_such_path[] =
  */
 static const char *refusal(const struct vdma_facts *f, enum virtio_dma_path path)
 {
-	bool translated = f->domain == VDMA_DOMAIN_TRANSLATED;
+	if (path == VIRTIO_DMA_OFF)
+		return NULL;
+	if (!f->transport_known)
+		return unknown_transport;
+	if (f->xen)
+		return under_xen;
+	if (f->type->routing == VDMA_NEVER)
+		return never_routed;
+	if (f->offset && !(f->offered && path == VIRTIO_DMA_PLATFORM))
+		return bus_offset;
 
 	switch (path) {
-	case VIRTIO_DMA_OFF:
-		return NULL;
 	case VIRTIO_DMA_PLATFORM:
-		if (!f->offered && translated)
-			return platform_translated;
+		if (!f->offered && f->domain == VDMA_DOMAIN_TRANSLATED)
+			return not_iommu_addresses;
 		return NULL;
 	case VIRTIO_DMA_DIRECT:
 		if (f->encrypted)
-			return direct_encrypted;
-		if (f->offered && translated)
-			return behind_iommu;
+			return encrypted;
 		if (f->offered && !f->coherent)
-			return direct_incoherent;
-		return NULL;
-	case VIRTIO_DMA_SWIOTLB:
-		if (f->offered && translated)
-			return behind_iommu;
-		return NULL;
+			return incoherent;
+		return refusal_of_replacement(f);
 	case VIRTIO_DMA_BOUNCE:
-		return bounce_missing;
+		if (f->offered && !f->coherent)
+			return incoherent;
+		return refusal_of_replacement(f);
+	case VIRTIO_DMA_SWIOTLB:
+		return refusal_of_replacement(f);
 	default:
 		return no_such_path;
 	}
@@ -185,8 +223,11 @@ static const char *refusal(const struct vdma_facts *f, enum virtio_dma_path path
  */
 struct vdma_decision vdma_decide(const struct vdma_facts *facts)
 {
-	struct vdma_decision d = choose(facts);
+	struct vdma_decision d = { .offered = facts->offered };
 
+	d.path = choose(facts, &d.reason);
 	d.refused = refusal(facts, d.path);
+	if (d.reason == VDMA_BY_HOOK)
+		strscpy(d.hook_name, facts->hook_name, sizeof(d.hook_name));
 	return d;
 }

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <virtio_dma.h>
 
+#include "hook.h"
 #include "types.h"
 
 /**
@@ -57,43 +58,52 @@ enum vdma_reason {
 
 /**
  * struct vdma_facts - all that the choice depends on
- * @routing: what happens to devices of this type
+ * @type: what is known of the device's type
  * @transport_known: virtio-pci or virtio-mmio without mapping of its own
  * @xen: the guest runs under Xen
  * @offered: the device offers VIRTIO_F_ACCESS_PLATFORM
  * @coherent: the device's DMA is coherent with the CPU's caches
+ * @offset: the bus of the device counts addresses from elsewhere (dma-ranges)
  * @encrypted: the guest's memory is encrypted
  * @domain: what stands between the device and memory
  * @rule: path the user asked for, or VIRTIO_DMA_AUTO
  * @rule_reason: where the user asked for it
  * @hook: path the platform hook answered, or VIRTIO_DMA_AUTO
+ * @hook_name: name of that hook
  */
 struct vdma_facts {
-	enum vdma_routing routing;
+	const struct vdma_type *type;
 	bool transport_known;
 	bool xen;
 	bool offered;
 	bool coherent;
+	bool offset;
 	bool encrypted;
 	enum vdma_domain domain;
 	enum virtio_dma_path rule;
 	enum vdma_reason rule_reason;
 	enum virtio_dma_path hook;
+	char hook_name[VDMA_HOOK_NAME_LEN];
 };
 
 /**
  * struct vdma_decision - the outcome
  * @path: the path chosen
  * @reason: who chose it
+ * @hook_name: the hook that chose it, if it was one
+ * @offered: the device offers VIRTIO_F_ACCESS_PLATFORM
  * @refused: why @path must not be used, as a sentence for the user; NULL when
  *	it may
  */
 struct vdma_decision {
 	enum virtio_dma_path path;
 	enum vdma_reason reason;
+	char hook_name[VDMA_HOOK_NAME_LEN];
+	bool offered;
 	const char *refused;
 };
 
+bool vdma_asks_hook(const struct vdma_facts *facts);
 struct vdma_decision vdma_decide(const struct vdma_facts *facts);
 enum virtio_dma_path vdma_path_by_name(const char *name, size_t len);
 const char *vdma_path_name(enum virtio_dma_path path);

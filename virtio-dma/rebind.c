@@ -69,6 +69,8 @@ static void claim_device(struct claim *claim)
 	switch (claim->vd->vdev->id.device) {
 	case VIRTIO_ID_BLOCK:
 		device_for_each_child(dev, claim, claim_disk);
+		if (!claim->disk && !claim->busy)
+			claim->busy = "its driver has made no disk of it";
 		break;
 	case VIRTIO_ID_NET:
 		device_for_each_child(dev, claim, look_at_netdev);
@@ -84,48 +86,80 @@ static void unclaim_device(struct claim *claim)
 		vdma_disk_close(claim->disk);
 }
 
+static void set_choice(struct vdma_device *vd, enum virtio_dma_path choice)
+{
+	mutex_lock(&vd->lock);
+	vd->choice = choice;
+	mutex_unlock(&vd->lock);
+}
+
 static int rebind(struct vdma_device *vd, enum virtio_dma_path choice)
 {
 	struct device *dev = &vd->vdev->dev;
 	struct claim claim = { .vd = vd };
 
+	/* locked, so that no probe is half done */
+	device_lock(dev);
 	claim_device(&claim);
+	device_unlock(dev);
 	if (claim.busy) {
 		dev_err(dev, "virtio_dma: path %s not taken: %s\n",
 			vdma_path_name(choice), claim.busy);
 		unclaim_device(&claim);
 		return -EBUSY;
 	}
+	/* before the driver goes: whoever binds it next binds it over this path */
+	set_choice(vd, choice);
 	device_release_driver(dev);
 	unclaim_device(&claim);
-
-	mutex_lock(&vd->lock);
-	vd->choice = choice;
-	mutex_unlock(&vd->lock);
 	return device_attach(dev) > 0 ? 0 : -ENODEV;
 }
 
 /* Says no before anything is touched, so that the device goes on as it was. */
 static int check_choice(struct vdma_device *vd, enum virtio_dma_path choice)
 {
+	struct device *dev = &vd->vdev->dev;
 	const char *refused;
 
-	device_lock(&vd->vdev->dev);
+	device_lock(dev);
 	refused = vdma_would_refuse(vd, choice);
-	device_unlock(&vd->vdev->dev);
+	device_unlock(dev);
 	if (!refused)
 		return 0;
-	dev_err(&vd->vdev->dev, "virtio_dma: path %s refused: %s\n",
-		vdma_path_name(choice), refused);
+	dev_err(dev, "virtio_dma: path %s refused: %s\n", vdma_path_name(choice),
+		refused);
 	return -EOPNOTSUPP;
 }
 
 /* Is the choice what the bound driver runs on already? */
-static bool in_force(struct vdma_device *vd, enum virtio_dma_path choice)
+static bool in_force(const struct vdma_device *vd, enum virtio_dma_path choice)
 {
 	if (vd->state == VDMA_ATTACHED)
 		return vd->decision.path == choice;
 	return vd->state == VDMA_STOCK && choice == VIRTIO_DMA_OFF;
+}
+
+static int choose(struct vdma_device *vd, enum virtio_dma_path choice)
+{
+	enum vdma_state state;
+	bool done;
+	int err;
+
+	err = check_choice(vd, choice);
+	if (err)
+		return err;
+
+	mutex_lock(&vd->lock);
+	state = vd->state;
+	done = state == VDMA_UNBOUND || in_force(vd, choice);
+	mutex_unlock(&vd->lock);
+	if (state != VDMA_REFUSED && !done)
+		return rebind(vd, choice);
+
+	set_choice(vd, choice);
+	if (done)
+		return 0;
+	return device_attach(&vd->vdev->dev) > 0 ? 0 : -ENODEV;
 }
 
 /**
@@ -138,36 +172,18 @@ static bool in_force(struct vdma_device *vd, enum virtio_dma_path choice)
  * one.
  *
  * Context: process context, may sleep; takes the device lock of the virtio
- * device, and unbinds and binds its driver.
+ * device, and unbinds and binds its driver. The caller keeps @vd, its virtio
+ * device and the module from going away.
  * Return: 0; -EOPNOTSUPP if the path would be refused, -EBUSY if the device is
  * or may be in use, both with the reason in the log and the device as it was;
  * -ENODEV if the driver did not come back.
  */
 int vdma_choose(struct vdma_device *vd, enum virtio_dma_path choice)
 {
-	enum vdma_state state;
-	bool done;
 	int err;
 
 	mutex_lock(&vd->rebinding);
-	err = check_choice(vd, choice);
-	if (err)
-		goto unlock;
-
-	mutex_lock(&vd->lock);
-	state = vd->state;
-	done = state == VDMA_UNBOUND || in_force(vd, choice);
-	if (done || state == VDMA_REFUSED)
-		vd->choice = choice;
-	mutex_unlock(&vd->lock);
-
-	if (done)
-		goto unlock;
-	if (state == VDMA_REFUSED)
-		err = device_attach(&vd->vdev->dev) > 0 ? 0 : -ENODEV;
-	else
-		err = rebind(vd, choice);
-unlock:
+	err = choose(vd, choice);
 	mutex_unlock(&vd->rebinding);
 	return err;
 }

@@ -2,6 +2,7 @@
 /* Parsing and looking up the user's rules. */
 #include <linux/ctype.h>
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -31,6 +32,35 @@ static bool is_virtio_name(const char *s)
 	return !*digits;
 }
 
+/* As the kernel writes it, with the domain in at least four digits. */
+static bool is_pci_name(const char *s)
+{
+	unsigned int domain, bus, slot, function;
+	char name[32];
+
+	if (sscanf(s, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+		return false;
+	snprintf(name, sizeof(name), "%04x:%02x:%02x.%d", domain, bus, slot, function);
+	return !strcmp(s, name);
+}
+
+/*
+ * Of the names of MMIO devices, those from ACPI have a colon (LNRO0005:00), and
+ * those from a device tree or the command line a dot (virtio-mmio.0).
+ */
+static bool is_device_name(const char *s)
+{
+	const char *colon = strchr(s, ':');
+
+	if (colon && (strchr(s, '.') || strchr(colon + 1, ':')))
+		return is_pci_name(s);
+	if (!isalnum(s[0]) || !isalnum(s[strlen(s) - 1]))
+		return false;
+	while (isalnum(*s) || (*s && strchr("_.:-", *s)))
+		s++;
+	return !*s;
+}
+
 /*
  * The names of PCI and MMIO devices have a colon or a dot in them, those of
  * types have neither: so a misspelt type is never taken for a device that may
@@ -46,6 +76,8 @@ static const char *parse_selector(struct vdma_rule *rule, const char *s)
 		return NULL;
 	}
 	if (strpbrk(s, ":.")) {
+		if (!is_device_name(s))
+			return "no name of a device; write PCI devices like 0000:00:05.0";
 		rule->kind = VDMA_BY_DEVICE_RULE;
 		return NULL;
 	}
@@ -61,9 +93,7 @@ static const char *parse_path(struct vdma_rule *rule, const char *s)
 {
 	rule->path = vdma_path_by_name(s, strlen(s));
 	if (rule->path == VIRTIO_DMA_PATHS || rule->path == VIRTIO_DMA_AUTO)
-		return "unknown path; use off, direct, platform or swiotlb";
-	if (rule->path == VIRTIO_DMA_BOUNCE)
-		return "path bounce is not built yet; use swiotlb";
+		return "unknown path; use off, direct, platform, swiotlb or bounce";
 	return NULL;
 }
 

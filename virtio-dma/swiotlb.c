@@ -6,32 +6,29 @@
  * bounce". Slots, their locks and the memory stay shared with the kernel's:
  * from 6.0 on the structure only points to them.
  */
-#include <linux/minmax.h>
 #include <linux/swiotlb.h>
 
 #include "device.h"
 
 #ifdef VDMA_SWIOTLB_COPYABLE
 
-/* Slots of the longest single mapping; a mapping takes neighbouring slots. */
-#define SLOTS_PER_SEGMENT IO_TLB_SEGSIZE
+/*
+ * A mapping takes neighbouring slots, and the search for them passes a run by
+ * that another device's buffer lies in: so segments are kept short. They are for
+ * half of the pool at most; the other half is for the request's header, status
+ * and indirect table, for what other devices hold, and for runs that are broken.
+ */
+#define SEGMENT_SIZE (32U << 10)
+
+/* Enough for the receive buffers of a NIC, with as much to spare. */
+#define MIN_SLOTS ((4UL << 20) >> IO_TLB_SHIFT)
 
 static const char no_pool[] =
 	"the kernel has no SWIOTLB: boot with swiotlb=65536, on x86 also iommu=soft";
 static const char pool_too_small[] =
-	"the kernel's SWIOTLB cannot hold one request: boot with swiotlb=65536";
+	"the kernel's SWIOTLB is smaller than 4 MiB: boot with swiotlb=65536";
 static const char platform_ops[] =
 	"the platform has DMA operations of its own for all devices";
-
-/*
- * Half of the pool at most for one request: the other half is for the request's
- * header, status and indirect table, for what other devices hold, and for runs
- * too short to use. The driver reads this once, at probe.
- */
-static u32 swiotlb_max_segments(struct vdma_device *vd)
-{
-	return vd->io_tlb_mem.nslabs / SLOTS_PER_SEGMENT / 2;
-}
 
 static const char *swiotlb_unavailable(struct vdma_device *vd)
 {
@@ -40,14 +37,14 @@ static const char *swiotlb_unavailable(struct vdma_device *vd)
 
 	if (!mem || !mem->nslabs)
 		return no_pool;
-	if (mem->nslabs < 2 * SLOTS_PER_SEGMENT)
+	if (mem->nslabs < MIN_SLOTS)
 		return pool_too_small;
 	if (!dev->dma_ops && get_dma_ops(dev))
 		return platform_ops;
 	return NULL;
 }
 
-static void swiotlb_attach(struct vdma_device *vd)
+static const char *swiotlb_attach(struct vdma_device *vd)
 {
 	struct device *dev = vd->dma_dev;
 
@@ -58,6 +55,10 @@ static void swiotlb_attach(struct vdma_device *vd)
 	atomic_long_set(&vd->io_tlb_mem.total_used, 0);
 #endif
 	dev->dma_io_tlb_mem = &vd->io_tlb_mem;
+
+	vd->limits.segment_size = SEGMENT_SIZE;
+	vd->limits.segments = ((u64)vd->io_tlb_mem.nslabs << IO_TLB_SHIFT) / 2 / SEGMENT_SIZE;
+	return NULL;
 }
 
 static void swiotlb_detach(struct vdma_device *vd)
@@ -74,7 +75,6 @@ const struct vdma_path vdma_path_swiotlb = {
 	.unavailable = swiotlb_unavailable,
 	.attach = swiotlb_attach,
 	.detach = swiotlb_detach,
-	.max_segments = swiotlb_max_segments,
 };
 
 #else /* !VDMA_SWIOTLB_COPYABLE: before 6.0, or with CONFIG_SWIOTLB_DYNAMIC */

@@ -9,38 +9,79 @@
 
 #include "types.h"
 
+/* The two sorts of rows that most types are. */
+#define ON_REQUEST(_id, _name, _fill) \
+	{ .id = _id, .name = _name, .routing = VDMA_ON_REQUEST, .fill = _fill }
+#define PRESERVE VDMA_FILL_PRESERVE
+#define ZERO VDMA_FILL_ZERO
+
 /*
+ * Zero is for types whose drivers look at nothing but what the device says it
+ * wrote. 9p, fs and scsi hand the buffers of user space to the device, and a
+ * short read must leave the rest as it was.
+ *
  * Types newer than the oldest supported kernel are given by number (VIRTIO 1.3,
  * section 5). Raise a type to VDMA_ROUTED together with its tests.
  */
 static const struct vdma_type types[] = {
-	{ VIRTIO_ID_NET,	"net",		VDMA_ROUTED },
-	{ VIRTIO_ID_BLOCK,	"blk",		VDMA_ROUTED,
-	  offsetof(struct virtio_blk_config, seg_max) },
-	{ VIRTIO_ID_CONSOLE,	"console",	VDMA_ON_REQUEST },
-	{ VIRTIO_ID_RNG,	"rng",		VDMA_ON_REQUEST },
-	/* page numbers, and page ranges given back to the host */
-	{ VIRTIO_ID_BALLOON,	"balloon",	VDMA_RAW },
-	{ VIRTIO_ID_RPMSG,	"rpmsg",	VDMA_ON_REQUEST },
-	{ VIRTIO_ID_SCSI,	"scsi",		VDMA_ON_REQUEST,
-	  offsetof(struct virtio_scsi_config, seg_max) },
-	{ VIRTIO_ID_9P,		"9p",		VDMA_ON_REQUEST },
-	{ VIRTIO_ID_GPU,	"gpu",		VDMA_ON_REQUEST },
-	{ 17,			"rtc",		VDMA_ON_REQUEST },
-	{ VIRTIO_ID_INPUT,	"input",	VDMA_ON_REQUEST },
-	{ VIRTIO_ID_VSOCK,	"vsock",	VDMA_ON_REQUEST },
-	{ VIRTIO_ID_CRYPTO,	"crypto",	VDMA_ON_REQUEST },
-	/* translates for others: its own addresses are never translated */
-	{ VIRTIO_ID_IOMMU,	"iommu",	VDMA_NEVER },
-	{ VIRTIO_ID_MEM,	"mem",		VDMA_ON_REQUEST },
-	{ 25,			"sound",	VDMA_ON_REQUEST },
-	{ VIRTIO_ID_FS,		"fs",		VDMA_ON_REQUEST },
-	{ VIRTIO_ID_PMEM,	"pmem",		VDMA_ON_REQUEST },
-	{ 32,			"scmi",		VDMA_ON_REQUEST },
-	{ 34,			"i2c",		VDMA_ON_REQUEST },
-	{ 36,			"can",		VDMA_ON_REQUEST },
-	{ 40,			"bt",		VDMA_ON_REQUEST },
-	{ 41,			"gpio",		VDMA_ON_REQUEST },
+	{
+		.id = VIRTIO_ID_NET,
+		.name = "net",
+		.routing = VDMA_ROUTED,
+		.fill = ZERO,
+	},
+	{
+		.id = VIRTIO_ID_BLOCK,
+		.name = "blk",
+		.routing = VDMA_ROUTED,
+		.fill = ZERO,
+		.seg_max_offset = offsetof(struct virtio_blk_config, seg_max),
+		.size_max_offset = offsetof(struct virtio_blk_config, size_max),
+		.size_max_feature = VIRTIO_BLK_F_SIZE_MAX,
+	},
+	{
+		.id = VIRTIO_ID_SCSI,
+		.name = "scsi",
+		.routing = VDMA_ON_REQUEST,
+		.fill = PRESERVE,
+		.seg_max_offset = offsetof(struct virtio_scsi_config, seg_max),
+	},
+	{
+		/* page numbers, and page ranges given back to the host */
+		.id = VIRTIO_ID_BALLOON,
+		.name = "balloon",
+		.routing = VDMA_RAW,
+	},
+	{
+		/* translates for others: its own addresses are never translated */
+		.id = VIRTIO_ID_IOMMU,
+		.name = "iommu",
+		.routing = VDMA_NEVER,
+	},
+	{
+		.id = VIRTIO_ID_GPU,
+		.name = "gpu",
+		.routing = VDMA_ON_REQUEST,
+		.fill = PRESERVE,
+		.unmaps_late = true,
+	},
+	ON_REQUEST(VIRTIO_ID_CONSOLE, "console", ZERO),
+	ON_REQUEST(VIRTIO_ID_RNG, "rng", ZERO),
+	ON_REQUEST(VIRTIO_ID_VSOCK, "vsock", ZERO),
+	ON_REQUEST(VIRTIO_ID_RPMSG, "rpmsg", PRESERVE),
+	ON_REQUEST(VIRTIO_ID_9P, "9p", PRESERVE),
+	ON_REQUEST(VIRTIO_ID_INPUT, "input", PRESERVE),
+	ON_REQUEST(VIRTIO_ID_CRYPTO, "crypto", PRESERVE),
+	ON_REQUEST(VIRTIO_ID_MEM, "mem", PRESERVE),
+	ON_REQUEST(VIRTIO_ID_FS, "fs", PRESERVE),
+	ON_REQUEST(VIRTIO_ID_PMEM, "pmem", PRESERVE),
+	ON_REQUEST(17, "rtc", PRESERVE),
+	ON_REQUEST(25, "sound", PRESERVE),
+	ON_REQUEST(32, "scmi", PRESERVE),
+	ON_REQUEST(34, "i2c", PRESERVE),
+	ON_REQUEST(36, "can", PRESERVE),
+	ON_REQUEST(40, "bt", PRESERVE),
+	ON_REQUEST(41, "gpio", PRESERVE),
 };
 
 static const struct vdma_type unknown_type = {

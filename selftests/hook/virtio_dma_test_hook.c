@@ -26,7 +26,6 @@ static enum virtio_dma_path choose(struct virtio_device *vdev, bool offered)
 }
 
 static const struct virtio_dma_hook hook = {
-	.owner = THIS_MODULE,
 	.name = "test",
 	.choose = choose,
 };

@@ -9,6 +9,7 @@
 #include <linux/blkdev.h>
 #include <linux/device.h>
 #include <linux/dma-map-ops.h>
+#include <linux/file.h>
 #include <linux/swiotlb.h>
 #include <linux/virtio_config.h>
 
@@ -131,6 +132,17 @@ static inline u64 vdma_device_features(struct virtio_device *vdev,
 	return config->get_features(vdev);
 }
 
+/* The low 64 bits of what the driver accepts; further bits are not ours to touch. */
+static inline u64 vdma_driver_features(const struct virtio_device *vdev)
+{
+	return vdev->features;
+}
+
+static inline void vdma_set_driver_features(struct virtio_device *vdev, u64 features)
+{
+	vdev->features = features;
+}
+
 /* --- a disk opened by number; struct vdma_disk is never defined, only pointed to --- */
 
 struct vdma_disk;
@@ -141,9 +153,13 @@ static inline struct vdma_disk *vdma_disk_open(dev_t devt, void *holder)
 	return (void *)bdev_file_open_by_dev(devt, BLK_OPEN_READ, holder, NULL);
 }
 
+/*
+ * Not bdev_fput(), which leaves the last put to the return to user space: until
+ * then the disk's name would be taken, and a rebound disk get another one.
+ */
 static inline void vdma_disk_close(struct vdma_disk *disk)
 {
-	bdev_fput((void *)disk);
+	__fput_sync((void *)disk);
 }
 
 static inline struct block_device *vdma_disk_bdev(struct vdma_disk *disk)

@@ -1,0 +1,1123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A pool of memory for bounce buffers.
+ *
+ * The pool is a list of chunks, each physically contiguous. A chunk is a buddy
+ * allocator of slots under a lock of its own. In front of the chunks every CPU
+ * has a cache of free blocks of the common sizes, so that the usual alloc and
+ * free touch nothing that another CPU writes.
+ *
+ * All bookkeeping is outside of the pool's memory, which the host may write.
+ */
+#include <linux/bitops.h>
+#include <linux/cc_platform.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/idr.h>
+#include <linux/io.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/set_memory.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include "pool.h"
+
+/* Blocks of an order are 1 << order slots; the largest are 128 MiB. */
+#define ORDERS 17
+/* Orders that the CPUs cache: 2 KiB to 64 KiB. */
+#define CACHED_ORDERS 6
+/* Most blocks of one order in a CPU's cache. */
+#define CACHE_BLOCKS 64
+#define MAX_CHUNKS 128
+
+/*
+ * A slot is described by one state byte. An allocation is a row of blocks: the
+ * first has FIRST, the last has LAST, mostly it is one block with both.
+ */
+#define STATE_ORDER	0x1f	/* of a block, in the state of its first slot */
+#define STATE_FIRST	0x20
+#define STATE_LAST	0x40
+#define STATE_USED	0x80	/* block that is allocated */
+#define STATE_BODY	0x9f	/* slot of an allocated block other than its first */
+#define STATE_FREE	0x20	/* | order: block in a free list */
+#define STATE_CACHED	0x40	/* | order: block in a CPU's cache */
+#define STATE_NONE	0x1f	/* slot of a free block other than its first */
+
+/*
+ * Of a slot in use: the address of its original, and above that how many of its
+ * bytes have one. Physical addresses have at most 52 bits.
+ */
+#define ORIGINAL_BITS 52
+#define ORIGINAL_MASK ((1ULL << ORIGINAL_BITS) - 1)
+
+#define NO_SLOT U32_MAX
+
+/**
+ * union slot - what is kept for each slot, besides its state
+ * @original: of a slot in use
+ * @next: of a free block, in its first slot: the next one of its order
+ * @prev: the one before
+ */
+union slot {
+	u64 original;
+	struct {
+		u32 next;
+		u32 prev;
+	};
+};
+
+/**
+ * struct chunk - physically contiguous part of the pool
+ * @phys: where it begins
+ * @vaddr: the same, for the CPU
+ * @count: number of slots
+ * @slots: what is kept for each slot
+ * @state: state of each slot
+ * @owner: of each first slot of a buffer, whose it is
+ * @lock: guards the free lists, @free, and @slots and @state of blocks that are
+ *	in a free list; a leaf, taken with interrupts off
+ * @head: first block of each free list, or NO_SLOT
+ * @free: slots in the free lists
+ */
+struct chunk {
+	phys_addr_t phys;
+	void *vaddr;
+	u32 count;
+	union slot *slots;
+	u8 *state;
+	u8 *owner;
+
+	spinlock_t lock;	/* see above */
+	u32 head[ORDERS];
+	u32 free;
+};
+
+/* A block: chunk number above, slot number in the low 24 bits (32 GiB). */
+#define BLOCK_SLOT_BITS 24
+
+/**
+ * struct cache - free blocks that one CPU keeps at hand
+ * @lock: guards the rest; taken by another CPU only when the pool is full, so
+ *	it costs no shared cache line; a leaf, taken with interrupts off
+ * @count: blocks of each order
+ * @block: the blocks
+ */
+struct cache {
+	spinlock_t lock;	/* see above */
+	u16 count[CACHED_ORDERS];
+	u32 block[CACHED_ORDERS][CACHE_BLOCKS];
+};
+
+/**
+ * struct piece - what the page allocator gave
+ * @page: first page
+ * @order: of the page allocator
+ */
+struct piece {
+	struct page *page;
+	unsigned int order;
+};
+
+/**
+ * struct vdma_pool - the pool
+ * @chunks: its chunks; entries below @chunk_count never change
+ * @chunk_count: how many
+ * @slots: slots in all chunks
+ * @largest: slots of the largest piece that can be had when the pool is empty
+ * @end: physical address behind the highest chunk
+ * @users: number of users
+ * @ids: their numbers
+ * @most: most slots in use, as seen at refills
+ * @capacity: blocks of each order that a CPU may cache
+ * @caches: of each CPU
+ * @pieces: where the memory came from
+ * @piece_count: how many
+ */
+struct vdma_pool {
+	struct chunk *chunks[MAX_CHUNKS];
+	unsigned int chunk_count;
+	u32 slots;
+	u32 largest;
+	phys_addr_t end;
+	atomic_t users;
+	struct ida ids;
+	u64 most;
+	u16 capacity[CACHED_ORDERS];
+	struct cache __percpu *caches;
+	struct piece *pieces;
+	unsigned int piece_count;
+};
+
+static u32 to_block(unsigned int chunk, u32 slot)
+{
+	return chunk << BLOCK_SLOT_BITS | slot;
+}
+
+static struct chunk *chunk_of(struct vdma_pool *pool, u32 block)
+{
+	return pool->chunks[block >> BLOCK_SLOT_BITS];
+}
+
+static u32 slot_of(u32 block)
+{
+	return block & ((1U << BLOCK_SLOT_BITS) - 1);
+}
+
+/* --- buddy allocator of a chunk --- */
+
+static void list_insert(struct chunk *chunk, u32 slot, unsigned int order)
+{
+	u32 next = chunk->head[order];
+
+	chunk->slots[slot].next = next;
+	chunk->slots[slot].prev = NO_SLOT;
+	if (next != NO_SLOT)
+		chunk->slots[next].prev = slot;
+	chunk->head[order] = slot;
+	chunk->state[slot] = STATE_FREE | order;
+}
+
+static void list_remove(struct chunk *chunk, u32 slot, unsigned int order)
+{
+	union slot *s = &chunk->slots[slot];
+
+	if (s->prev == NO_SLOT)
+		chunk->head[order] = s->next;
+	else
+		chunk->slots[s->prev].next = s->next;
+	if (s->next != NO_SLOT)
+		chunk->slots[s->next].prev = s->prev;
+	chunk->state[slot] = STATE_NONE;
+}
+
+/* Give one block back, and join it with its buddies. */
+static void free_block(struct chunk *chunk, u32 slot, unsigned int order)
+{
+	lockdep_assert_held(&chunk->lock);
+	chunk->free += 1U << order;
+	while (order < ORDERS - 1) {
+		u32 buddy = slot ^ 1U << order;
+
+		if (buddy + (1U << order) > chunk->count ||
+		    chunk->state[buddy] != (STATE_FREE | order))
+			break;
+		list_remove(chunk, buddy, order);
+		chunk->state[slot] = STATE_NONE;
+		slot = min(slot, buddy);
+		order++;
+	}
+	list_insert(chunk, slot, order);
+}
+
+/* Give slots back that are no block: the largest aligned blocks they consist of. */
+static void free_range(struct chunk *chunk, u32 slot, u32 end)
+{
+	while (slot < end) {
+		unsigned int order = min_t(unsigned int, ilog2(end - slot), ORDERS - 1);
+
+		if (slot)
+			order = min_t(unsigned int, order, __ffs(slot));
+		free_block(chunk, slot, order);
+		slot += 1U << order;
+	}
+}
+
+/* Take one block of an order; NO_SLOT if there is none. */
+static u32 take_block(struct chunk *chunk, unsigned int order)
+{
+	unsigned int from = order;
+	u32 slot;
+
+	lockdep_assert_held(&chunk->lock);
+	while (from < ORDERS && chunk->head[from] == NO_SLOT)
+		from++;
+	if (from == ORDERS)
+		return NO_SLOT;
+
+	slot = chunk->head[from];
+	list_remove(chunk, slot, from);
+	while (from > order) {
+		from--;
+		list_insert(chunk, slot + (1U << from), from);
+	}
+	chunk->free -= 1U << order;
+	return slot;
+}
+
+/* Slots of the largest free block. */
+static u32 largest_run(const struct chunk *chunk)
+{
+	int order = ORDERS - 1;
+
+	while (order >= 0 && READ_ONCE(chunk->head[order]) == NO_SLOT)
+		order--;
+	return order < 0 ? 0 : 1U << order;
+}
+
+/* --- the CPUs' caches --- */
+
+static u32 cache_pop(struct vdma_pool *pool, unsigned int order)
+{
+	struct cache *cache;
+	unsigned long flags;
+	u32 block = NO_SLOT;
+
+	local_irq_save(flags);
+	cache = this_cpu_ptr(pool->caches);
+	spin_lock(&cache->lock);
+	if (cache->count[order])
+		block = cache->block[order][--cache->count[order]];
+	spin_unlock(&cache->lock);
+	local_irq_restore(flags);
+	return block;
+}
+
+static bool cache_push(struct vdma_pool *pool, unsigned int order, u32 block)
+{
+	struct cache *cache;
+	unsigned long flags;
+	bool room;
+
+	local_irq_save(flags);
+	cache = this_cpu_ptr(pool->caches);
+	spin_lock(&cache->lock);
+	room = cache->count[order] < pool->capacity[order];
+	if (room)
+		cache->block[order][cache->count[order]++] = block;
+	spin_unlock(&cache->lock);
+	local_irq_restore(flags);
+	return room;
+}
+
+static void give_back(struct vdma_pool *pool, u32 block, unsigned int order)
+{
+	struct chunk *chunk = chunk_of(pool, block);
+	unsigned long flags;
+
+	spin_lock_irqsave(&chunk->lock, flags);
+	free_block(chunk, slot_of(block), order);
+	spin_unlock_irqrestore(&chunk->lock, flags);
+}
+
+/* One CPU's blocks of one order, out of its cache and into the chunks. */
+static void drain(struct vdma_pool *pool, struct cache *cache, unsigned int order)
+{
+	u32 block[CACHE_BLOCKS];
+	unsigned long flags;
+	unsigned int count, i;
+
+	spin_lock_irqsave(&cache->lock, flags);
+	count = cache->count[order];
+	memcpy(block, cache->block[order], count * sizeof(*block));
+	cache->count[order] = 0;
+	spin_unlock_irqrestore(&cache->lock, flags);
+
+	for (i = 0; i < count; i++)
+		give_back(pool, block[i], order);
+}
+
+static void drain_all(struct vdma_pool *pool)
+{
+	unsigned int order;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		for (order = 0; order < CACHED_ORDERS; order++)
+			drain(pool, per_cpu_ptr(pool->caches, cpu), order);
+}
+
+static u64 cached_slots(struct vdma_pool *pool)
+{
+	unsigned int order;
+	u64 slots = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct cache *cache = per_cpu_ptr(pool->caches, cpu);
+
+		for (order = 0; order < CACHED_ORDERS; order++)
+			slots += (u64)READ_ONCE(cache->count[order]) << order;
+	}
+	return slots;
+}
+
+/* --- users --- */
+
+static u64 user_slots(const struct vdma_pool_user *user)
+{
+	s64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(user->used, cpu));
+	return max_t(s64, sum, 0);
+}
+
+/*
+ * A user that shares the pool gets no more than three quarters of it, so that
+ * one that saturates the pool does not stop the others.
+ */
+static bool over_share(struct vdma_pool *pool, struct vdma_pool_user *user, u32 want)
+{
+	u64 used = user_slots(user);
+
+	if (used + want > READ_ONCE(user->most))
+		WRITE_ONCE(user->most, used + want);
+	return atomic_read(&pool->users) > 1 && used + want > pool->slots / 4 * 3;
+}
+
+static u64 used_slots(struct vdma_pool *pool)
+{
+	u64 idle = cached_slots(pool);
+	unsigned int i;
+
+	for (i = 0; i < pool->chunk_count; i++)
+		idle += READ_ONCE(pool->chunks[i]->free);
+	return pool->slots - min_t(u64, idle, pool->slots);
+}
+
+static void note_most(struct vdma_pool *pool)
+{
+	u64 used = used_slots(pool);
+
+	if (used > READ_ONCE(pool->most))
+		WRITE_ONCE(pool->most, used);
+}
+
+/* --- allocation --- */
+
+static bool reachable(const struct chunk *chunk, u64 limit)
+{
+	return chunk->phys + ((u64)chunk->count << VDMA_SLOT_SHIFT) - 1 <= limit;
+}
+
+/*
+ * Take one block, and if it is of a size that is cached as many more as half
+ * fill the cache: so the lock is taken once for many blocks.
+ */
+static u32 take_and_refill(struct vdma_pool *pool, unsigned int order, u64 limit)
+{
+	unsigned int more = order < CACHED_ORDERS ? pool->capacity[order] / 2 : 0;
+	u32 extra[CACHE_BLOCKS / 2], block = NO_SLOT, slot;
+	unsigned int i, got = 0;
+	unsigned long flags;
+
+	for (i = 0; i < pool->chunk_count && block == NO_SLOT; i++) {
+		struct chunk *chunk = pool->chunks[i];
+
+		if (!reachable(chunk, limit))
+			continue;
+		spin_lock_irqsave(&chunk->lock, flags);
+		slot = take_block(chunk, order);
+		if (slot != NO_SLOT)
+			block = to_block(i, slot);
+		while (block != NO_SLOT && got < more) {
+			slot = take_block(chunk, order);
+			if (slot == NO_SLOT)
+				break;
+			chunk->state[slot] = STATE_CACHED | order;
+			extra[got++] = to_block(i, slot);
+		}
+		spin_unlock_irqrestore(&chunk->lock, flags);
+	}
+	while (got--)
+		if (!cache_push(pool, order, extra[got]))
+			give_back(pool, extra[got], order);
+	return block;
+}
+
+static u32 alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
+		      unsigned int order, u32 count, u64 limit)
+{
+	u32 block;
+
+	if (over_share(pool, user, count))
+		return NO_SLOT;
+	block = take_and_refill(pool, order, limit);
+	if (block == NO_SLOT) {
+		drain_all(pool);
+		block = take_and_refill(pool, order, limit);
+	}
+	note_most(pool);
+	return block;
+}
+
+static u32 alloc_block(struct vdma_pool *pool, struct vdma_pool_user *user,
+		       unsigned int order, u32 count, u64 limit)
+{
+	u32 block = NO_SLOT;
+
+	/* caches hold blocks of all chunks: only for users that reach them all */
+	if (order < CACHED_ORDERS && pool->end - 1 <= limit)
+		block = cache_pop(pool, order);
+	if (block == NO_SLOT)
+		block = alloc_slow(pool, user, order, count, limit);
+	return block;
+}
+
+/* Large blocks are cut to size; what is kept is marked as a row of blocks. */
+static void cut_to_size(struct chunk *chunk, u32 slot, unsigned int order, u32 count)
+{
+	u32 end = slot + count, at = slot;
+	unsigned long flags;
+
+	memset(&chunk->state[slot], STATE_BODY, count);
+	while (at < end) {
+		unsigned int part = ilog2(end - at);
+
+		chunk->state[at] = STATE_USED | part;
+		if (at == slot)
+			chunk->state[at] |= STATE_FIRST;
+		if (at + (1U << part) == end)
+			chunk->state[at] |= STATE_LAST;
+		at += 1U << part;
+	}
+	if (count == 1U << order)
+		return;
+	spin_lock_irqsave(&chunk->lock, flags);
+	free_range(chunk, end, slot + (1U << order));
+	spin_unlock_irqrestore(&chunk->lock, flags);
+}
+
+static void mark_used(struct chunk *chunk, u32 slot, unsigned int order, u32 count)
+{
+	if (order >= CACHED_ORDERS) {
+		cut_to_size(chunk, slot, order, count);
+		return;
+	}
+	memset(&chunk->state[slot], STATE_BODY, 1U << order);
+	chunk->state[slot] = STATE_USED | STATE_FIRST | STATE_LAST | order;
+}
+
+/* Slots behind the end of the buffer have no original. */
+static void note_originals(union slot *slot, u32 count, size_t size, phys_addr_t original)
+{
+	if (original == VDMA_NO_ORIGINAL)
+		size = 0;
+	for (; count; count--, slot++) {
+		u64 valid = min_t(size_t, size, VDMA_SLOT_SIZE);
+
+		slot->original = valid << ORIGINAL_BITS | (original & ORIGINAL_MASK);
+		original += VDMA_SLOT_SIZE;
+		size -= valid;
+	}
+}
+
+/**
+ * vdma_pool_alloc() - get a buffer
+ * @pool: the pool
+ * @user: who it is for
+ * @size: bytes, at least 1
+ * @original: physical address of what will be bounced; used by
+ *	vdma_pool_visit() only; VDMA_NO_ORIGINAL if there is none
+ * @limit: highest physical address that the device reaches
+ * @buffer: the buffer; aligned to its size rounded up to a power of two, or to
+ *	the pool's largest piece if that is less
+ *
+ * The buffer's old content is whatever was last bounced there.
+ *
+ * Context: any. Does not sleep. No global lock in the usual case.
+ * Return: 0; -E2BIG if the pool could not hold that much even when empty;
+ * -ENOMEM if it is full, or if @user has its share.
+ */
+int vdma_pool_alloc(struct vdma_pool *pool, struct vdma_pool_user *user,
+		    size_t size, phys_addr_t original, u64 limit,
+		    struct vdma_buffer *buffer)
+{
+	size_t count = DIV_ROUND_UP(size, VDMA_SLOT_SIZE);
+	unsigned int order = order_base_2(count);
+	struct chunk *chunk;
+	u32 block, slot;
+
+	if (unlikely(count > pool->largest))
+		return -E2BIG;
+	if (order < CACHED_ORDERS)
+		count = 1U << order;
+	block = alloc_block(pool, user, order, count, limit);
+	if (unlikely(block == NO_SLOT))
+		return -ENOMEM;
+
+	chunk = chunk_of(pool, block);
+	slot = slot_of(block);
+	chunk->owner[slot] = user->id;
+	/* pairs with the one in reclaim_from_chunk(): owner before state */
+	smp_wmb();
+	note_originals(&chunk->slots[slot], count, size, original);
+	mark_used(chunk, slot, order, count);
+	this_cpu_add(*user->used, count);
+	buffer->phys = chunk->phys + ((phys_addr_t)slot << VDMA_SLOT_SHIFT);
+	buffer->vaddr = chunk->vaddr + ((size_t)slot << VDMA_SLOT_SHIFT);
+	return 0;
+}
+
+/* Few chunks, as a rule one: pages of a young guest lie side by side. */
+static struct chunk *find_chunk(struct vdma_pool *pool, phys_addr_t phys,
+				unsigned int *index)
+{
+	unsigned int i;
+
+	for (i = 0; i < pool->chunk_count; i++) {
+		struct chunk *chunk = pool->chunks[i];
+
+		if (phys >= chunk->phys &&
+		    (phys - chunk->phys) >> VDMA_SLOT_SHIFT < chunk->count) {
+			*index = i;
+			return chunk;
+		}
+	}
+	return NULL;
+}
+
+static u32 free_row(struct chunk *chunk, u32 slot)
+{
+	u32 begin = slot;
+	unsigned long flags;
+	u8 state;
+
+	spin_lock_irqsave(&chunk->lock, flags);
+	do {
+		state = chunk->state[slot];
+		memset(&chunk->state[slot], STATE_NONE, 1U << (state & STATE_ORDER));
+		free_block(chunk, slot, state & STATE_ORDER);
+		slot += 1U << (state & STATE_ORDER);
+	} while (!(state & STATE_LAST));
+	spin_unlock_irqrestore(&chunk->lock, flags);
+	return slot - begin;
+}
+
+/**
+ * vdma_pool_free() - give a buffer back
+ * @pool: the pool
+ * @user: who it was for
+ * @phys: an address in the first slot of the buffer
+ *
+ * An address where no buffer begins is warned about once, and ignored.
+ *
+ * Context: any. Does not sleep.
+ */
+void vdma_pool_free(struct vdma_pool *pool, struct vdma_pool_user *user,
+		    phys_addr_t phys)
+{
+	unsigned int index, order;
+	struct chunk *chunk = find_chunk(pool, phys, &index);
+	u32 slot, count;
+	u8 state;
+
+	if (WARN_ONCE(!chunk, "virtio_dma: freeing memory that is not in the pool\n"))
+		return;
+	slot = (phys - chunk->phys) >> VDMA_SLOT_SHIFT;
+	state = chunk->state[slot];
+	if (WARN_ONCE((state & (STATE_USED | STATE_FIRST)) != (STATE_USED | STATE_FIRST),
+		      "virtio_dma: freeing a buffer that is not in use\n"))
+		return;
+
+	order = state & STATE_ORDER;
+	count = 1U << order;
+	if (order < CACHED_ORDERS && state & STATE_LAST) {
+		memset(&chunk->state[slot], STATE_NONE, count);
+		chunk->state[slot] = STATE_CACHED | order;
+		if (!cache_push(pool, order, to_block(index, slot)))
+			give_back(pool, to_block(index, slot), order);
+	} else {
+		count = free_row(chunk, slot);
+	}
+	this_cpu_sub(*user->used, count);
+}
+
+/**
+ * vdma_pool_visit() - go through a part of one or more buffers with their originals
+ * @pool: the pool
+ * @phys: where the part begins
+ * @size: its length in bytes
+ * @visit: called for each stretch that is contiguous in the pool and in its
+ *	original, in ascending order
+ *
+ * Neighbouring buffers are taken for one, as AF_XDP does. Bytes that have no
+ * original, because they lie behind the end of a buffer, are passed over.
+ *
+ * Context: any. Does not sleep, unless @visit does.
+ * Return: true; false, with nothing or only the first stretches visited, if the
+ * part is not all in buffers.
+ */
+bool vdma_pool_visit(struct vdma_pool *pool, phys_addr_t phys, size_t size,
+		     vdma_pool_visitor visit)
+{
+	unsigned int index;
+	struct chunk *chunk = find_chunk(pool, phys, &index);
+	phys_addr_t begin = 0;
+	void *in_pool = NULL;
+	size_t offset, length = 0;
+	u32 slot;
+
+	if (!chunk)
+		return false;
+	slot = (phys - chunk->phys) >> VDMA_SLOT_SHIFT;
+	offset = (phys - chunk->phys) & (VDMA_SLOT_SIZE - 1);
+
+	while (size) {
+		size_t here = min_t(size_t, size, VDMA_SLOT_SIZE - offset);
+		size_t valid;
+		u64 original;
+
+		if (slot >= chunk->count || !(chunk->state[slot] & STATE_USED))
+			return false;
+		valid = chunk->slots[slot].original >> ORIGINAL_BITS;
+		original = (chunk->slots[slot].original & ORIGINAL_MASK) + offset;
+		valid = offset < valid ? min(here, valid - offset) : 0;
+		if (length && (!valid || original != begin + length)) {
+			visit(in_pool, begin, length);
+			length = 0;
+		}
+		if (!length) {
+			in_pool = chunk->vaddr + ((size_t)slot << VDMA_SLOT_SHIFT) + offset;
+			begin = original;
+		}
+		length += valid;
+		/* a slot that ends early ends the stretch */
+		if (length && valid < here) {
+			visit(in_pool, begin, length);
+			length = 0;
+		}
+		size -= here;
+		offset = 0;
+		slot++;
+	}
+	if (length)
+		visit(in_pool, begin, length);
+	return true;
+}
+
+/* --- making a pool --- */
+
+/* What is asked of the page allocator, and the least that is taken instead. */
+#define PIECE_SIZE (4UL << 20)
+#define PIECE_MIN_SIZE (64UL << 10)
+
+static int by_address(const void *a, const void *b)
+{
+	unsigned long pfn_a = page_to_pfn(((const struct piece *)a)->page);
+	unsigned long pfn_b = page_to_pfn(((const struct piece *)b)->page);
+
+	return pfn_a < pfn_b ? -1 : pfn_a > pfn_b;
+}
+
+static size_t piece_size(const struct piece *piece)
+{
+	return PAGE_SIZE << piece->order;
+}
+
+static void free_pieces(struct vdma_pool *pool)
+{
+	while (pool->piece_count--)
+		__free_pages(pool->pieces[pool->piece_count].page,
+			     pool->pieces[pool->piece_count].order);
+	kvfree(pool->pieces);
+}
+
+/* Large pieces first, smaller ones where memory is fragmented. Zeroed: the host will see it. */
+static int alloc_pieces(struct vdma_pool *pool, size_t size)
+{
+	unsigned int order = get_order(min_t(size_t, size, PIECE_SIZE));
+	size_t got = 0;
+
+	pool->pieces = kvcalloc(DIV_ROUND_UP(size, PIECE_MIN_SIZE),
+				sizeof(*pool->pieces), GFP_KERNEL);
+	if (!pool->pieces)
+		return -ENOMEM;
+
+	while (got < size) {
+		struct piece *piece = &pool->pieces[pool->piece_count];
+
+		piece->order = order;
+		piece->page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
+					  __GFP_RETRY_MAYFAIL, order);
+		if (piece->page) {
+			pool->piece_count++;
+			got += piece_size(piece);
+			continue;
+		}
+		if (PAGE_SIZE << order <= PIECE_MIN_SIZE)
+			goto err_free_pieces;
+		order--;
+	}
+	sort(pool->pieces, pool->piece_count, sizeof(*pool->pieces), by_address, NULL);
+	return 0;
+
+err_free_pieces:
+	free_pieces(pool);
+	return -ENOMEM;
+}
+
+static void destroy_chunk(struct chunk *chunk)
+{
+	kvfree(chunk->owner);
+	kvfree(chunk->state);
+	kvfree(chunk->slots);
+	kfree(chunk);
+}
+
+static struct chunk *create_chunk(struct page *page, size_t size)
+{
+	struct chunk *chunk = kzalloc(sizeof(*chunk), GFP_KERNEL);
+	unsigned long flags;
+	unsigned int order;
+
+	if (!chunk)
+		return NULL;
+	chunk->phys = page_to_phys(page);
+	chunk->vaddr = page_address(page);
+	chunk->count = size >> VDMA_SLOT_SHIFT;
+	chunk->slots = kvcalloc(chunk->count, sizeof(*chunk->slots), GFP_KERNEL);
+	chunk->state = kvmalloc(chunk->count, GFP_KERNEL);
+	chunk->owner = kvzalloc(chunk->count, GFP_KERNEL);
+	if (!chunk->slots || !chunk->state || !chunk->owner) {
+		destroy_chunk(chunk);
+		return NULL;
+	}
+
+	spin_lock_init(&chunk->lock);
+	for (order = 0; order < ORDERS; order++)
+		chunk->head[order] = NO_SLOT;
+	memset(chunk->state, STATE_NONE, chunk->count);
+	spin_lock_irqsave(&chunk->lock, flags);
+	free_range(chunk, 0, chunk->count);
+	spin_unlock_irqrestore(&chunk->lock, flags);
+	return chunk;
+}
+
+static int add_chunk(struct vdma_pool *pool, struct page *page, size_t size)
+{
+	struct chunk *chunk;
+
+	if (pool->chunk_count == MAX_CHUNKS)
+		return -ENOMEM;
+	chunk = create_chunk(page, size);
+	if (!chunk)
+		return -ENOMEM;
+	pool->chunks[pool->chunk_count++] = chunk;
+	pool->slots += chunk->count;
+	pool->largest = max(pool->largest, largest_run(chunk));
+	pool->end = max_t(phys_addr_t, pool->end, chunk->phys + size);
+	return 0;
+}
+
+static void destroy_chunks(struct vdma_pool *pool)
+{
+	while (pool->chunk_count)
+		destroy_chunk(pool->chunks[--pool->chunk_count]);
+}
+
+/* Neighbouring pieces make one chunk, so that buffers may be larger than a piece. */
+static int create_chunks(struct vdma_pool *pool)
+{
+	unsigned int i = 0;
+	int err = 0;
+
+	while (i < pool->piece_count && !err) {
+		struct page *first = pool->pieces[i].page;
+		size_t size = 0;
+
+		do
+			size += piece_size(&pool->pieces[i++]);
+		while (i < pool->piece_count &&
+		       page_to_phys(pool->pieces[i].page) == page_to_phys(first) + size);
+		err = add_chunk(pool, first, size);
+	}
+	if (err)
+		destroy_chunks(pool);
+	return err;
+}
+
+/*
+ * In a memory-encrypting guest the host can only read what has been decrypted.
+ * Memory that cannot be encrypted again must never be used by the kernel for
+ * anything else: it is leaked on purpose.
+ */
+static int share_with_host(struct vdma_pool *pool)
+{
+	unsigned int i;
+
+	if (!cc_platform_has(CC_ATTR_MEM_ENCRYPT))
+		return 0;
+	for (i = 0; i < pool->piece_count; i++) {
+		const struct piece *piece = &pool->pieces[i];
+
+		if (set_memory_decrypted((unsigned long)page_address(piece->page),
+					 1 << piece->order))
+			return -EIO;
+	}
+	return 0;
+}
+
+static void unshare_with_host(struct vdma_pool *pool)
+{
+	unsigned int i, kept = 0;
+
+	if (!cc_platform_has(CC_ATTR_MEM_ENCRYPT))
+		return;
+	for (i = 0; i < pool->piece_count; i++) {
+		struct piece piece = pool->pieces[i];
+
+		if (set_memory_encrypted((unsigned long)page_address(piece.page),
+					 1 << piece.order))
+			pr_warn("%zu KiB of the pool could not be encrypted again: leaked\n",
+				piece_size(&piece) >> 10);
+		else
+			pool->pieces[kept++] = piece;
+	}
+	pool->piece_count = kept;
+}
+
+static void set_cache_capacity(struct vdma_pool *pool)
+{
+	/* all caches together hold a quarter of a small pool at most */
+	u32 share = pool->slots / (4 * CACHED_ORDERS * num_possible_cpus());
+	unsigned int order;
+
+	for (order = 0; order < CACHED_ORDERS; order++)
+		pool->capacity[order] = min_t(u32, share, CACHE_BLOCKS) >> order;
+}
+
+static int create_caches(struct vdma_pool *pool)
+{
+	int cpu;
+
+	pool->caches = alloc_percpu(struct cache);
+	if (!pool->caches)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		spin_lock_init(&per_cpu_ptr(pool->caches, cpu)->lock);
+	set_cache_capacity(pool);
+	return 0;
+}
+
+/**
+ * vdma_pool_create() - make a pool
+ * @size: bytes; rounded up to what the page allocator gives in one piece
+ * @largest: receives the size in bytes of the largest buffer it can hold
+ *
+ * Context: may sleep.
+ * Return: the pool, or ERR_PTR(-ENOMEM) if there is not that much memory, or
+ * only in too many pieces; ERR_PTR(-EIO) if it could not be decrypted.
+ */
+struct vdma_pool *vdma_pool_create(size_t size, size_t *largest)
+{
+	struct vdma_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!pool)
+		return ERR_PTR(err);
+	ida_init(&pool->ids);
+	err = alloc_pieces(pool, size);
+	if (err)
+		goto err_free_pool;
+	err = create_chunks(pool);
+	if (err)
+		goto err_free_pieces;
+	err = create_caches(pool);
+	if (err)
+		goto err_destroy_chunks;
+	err = share_with_host(pool);
+	if (err)
+		goto err_unshare;
+	*largest = (size_t)pool->largest << VDMA_SLOT_SHIFT;
+	return pool;
+
+err_unshare:
+	unshare_with_host(pool);
+	free_percpu(pool->caches);
+err_destroy_chunks:
+	destroy_chunks(pool);
+err_free_pieces:
+	free_pieces(pool);
+err_free_pool:
+	kfree(pool);
+	return ERR_PTR(err);
+}
+
+/**
+ * vdma_pool_destroy() - give a pool's memory back
+ * @pool: the pool, without users and buffers
+ *
+ * Context: may sleep.
+ */
+void vdma_pool_destroy(struct vdma_pool *pool)
+{
+	unshare_with_host(pool);
+	free_percpu(pool->caches);
+	destroy_chunks(pool);
+	free_pieces(pool);
+	kfree(pool);
+}
+
+/**
+ * vdma_pool_join() - become a user of a pool
+ * @pool: the pool
+ * @user: the user
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM, or -ENOSPC if there are 256 users already.
+ */
+int vdma_pool_join(struct vdma_pool *pool, struct vdma_pool_user *user)
+{
+	int id = ida_alloc_max(&pool->ids, U8_MAX, GFP_KERNEL);
+
+	if (id < 0)
+		return id;
+	user->used = alloc_percpu(s64);
+	if (!user->used) {
+		ida_free(&pool->ids, id);
+		return -ENOMEM;
+	}
+	user->id = id;
+	user->most = 0;
+	atomic_inc(&pool->users);
+	return 0;
+}
+
+/**
+ * vdma_pool_leave() - be a user no longer
+ * @pool: the pool
+ * @user: the user, without buffers
+ *
+ * Context: may sleep.
+ */
+void vdma_pool_leave(struct vdma_pool *pool, struct vdma_pool_user *user)
+{
+	atomic_dec(&pool->users);
+	ida_free(&pool->ids, user->id);
+	free_percpu(user->used);
+	user->used = NULL;
+}
+
+/**
+ * vdma_pool_end() - how high the pool reaches
+ * @pool: the pool
+ *
+ * Context: any.
+ * Return: physical address of the byte behind its highest one.
+ */
+phys_addr_t vdma_pool_end(const struct vdma_pool *pool)
+{
+	return pool->end;
+}
+
+/**
+ * vdma_pool_chunk() - where a chunk of the pool lies
+ * @pool: the pool
+ * @index: number of the chunk, from 0
+ * @first: receives its first physical address
+ * @last: receives its last one
+ *
+ * Context: any.
+ * Return: true, or false if there are not that many chunks.
+ */
+bool vdma_pool_chunk(const struct vdma_pool *pool, unsigned int index,
+		     phys_addr_t *first, phys_addr_t *last)
+{
+	const struct chunk *chunk;
+
+	if (index >= pool->chunk_count)
+		return false;
+	chunk = pool->chunks[index];
+	*first = chunk->phys;
+	*last = chunk->phys + ((phys_addr_t)chunk->count << VDMA_SLOT_SHIFT) - 1;
+	return true;
+}
+
+/**
+ * vdma_pool_get_info() - ask how a pool is doing
+ * @pool: the pool
+ * @info: the answer; a snapshot taken without locks
+ *
+ * Context: any.
+ */
+void vdma_pool_get_info(struct vdma_pool *pool, struct vdma_pool_info *info)
+{
+	u32 run = 0;
+	unsigned int i;
+
+	note_most(pool);
+	for (i = 0; i < pool->chunk_count; i++)
+		run = max(run, largest_run(pool->chunks[i]));
+	info->size = (u64)pool->slots << VDMA_SLOT_SHIFT;
+	info->used = used_slots(pool) << VDMA_SLOT_SHIFT;
+	info->most = READ_ONCE(pool->most) << VDMA_SLOT_SHIFT;
+	info->largest_run = (u64)run << VDMA_SLOT_SHIFT;
+}
+
+/**
+ * vdma_pool_reset_most() - begin to look for the most in use anew
+ * @pool: the pool
+ *
+ * Context: any.
+ */
+void vdma_pool_reset_most(struct vdma_pool *pool)
+{
+	WRITE_ONCE(pool->most, used_slots(pool));
+}
+
+/**
+ * vdma_pool_user_used() - what a user holds
+ * @user: the user
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 vdma_pool_user_used(const struct vdma_pool_user *user)
+{
+	return user_slots(user) << VDMA_SLOT_SHIFT;
+}
+
+/**
+ * vdma_pool_user_most() - the most that a user held
+ * @user: the user
+ *
+ * Context: any.
+ * Return: bytes, as seen whenever a CPU's cache was refilled for it.
+ */
+u64 vdma_pool_user_most(const struct vdma_pool_user *user)
+{
+	return READ_ONCE(user->most) << VDMA_SLOT_SHIFT;
+}
+
+static void reclaim_from_chunk(struct vdma_pool *pool, struct chunk *chunk,
+			       struct vdma_pool_user *user)
+{
+	const u8 first = STATE_USED | STATE_FIRST;
+	u32 slot;
+
+	for (slot = 0; slot < chunk->count; slot++) {
+		if ((READ_ONCE(chunk->state[slot]) & first) != first)
+			continue;
+		/* pairs with the one in vdma_pool_alloc(): not the owner of before */
+		smp_rmb();
+		if (chunk->owner[slot] == user->id)
+			vdma_pool_free(pool, user, chunk->phys +
+				       ((phys_addr_t)slot << VDMA_SLOT_SHIFT));
+		cond_resched();
+	}
+}
+
+/**
+ * vdma_pool_reclaim() - free all buffers of a user
+ * @pool: the pool
+ * @user: the user; nobody else frees or visits its buffers meanwhile
+ *
+ * Looks at every slot of the pool.
+ *
+ * Context: may sleep.
+ */
+void vdma_pool_reclaim(struct vdma_pool *pool, struct vdma_pool_user *user)
+{
+	unsigned int i;
+
+	for (i = 0; i < pool->chunk_count; i++)
+		reclaim_from_chunk(pool, pool->chunks[i], user);
+}

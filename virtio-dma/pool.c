@@ -367,8 +367,6 @@ static bool over_share(struct vdma_pool *pool, struct vdma_pool_user *user, u32 
 {
 	u64 used = user_slots(user);
 
-	if (used + want > READ_ONCE(user->most))
-		WRITE_ONCE(user->most, used + want);
 	return atomic_read(&pool->users) > 1 && used + want > pool->slots / 4 * 3;
 }
 
@@ -382,12 +380,10 @@ static u64 used_slots(struct vdma_pool *pool)
 	return pool->slots - min_t(u64, idle, pool->slots);
 }
 
-static void note_most(struct vdma_pool *pool)
+static void note_most(u64 *most, u64 used)
 {
-	u64 used = used_slots(pool);
-
-	if (used > READ_ONCE(pool->most))
-		WRITE_ONCE(pool->most, used);
+	if (used > READ_ONCE(*most))
+		WRITE_ONCE(*most, used);
 }
 
 /* --- allocation --- */
@@ -444,7 +440,10 @@ static u32 alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
 		drain_all(pool);
 		block = take_and_refill(pool, order, limit);
 	}
-	note_most(pool);
+	if (block != NO_SLOT) {
+		note_most(&user->most, user_slots(user) + count);
+		note_most(&pool->most, used_slots(pool));
+	}
 	return block;
 }
 
@@ -1043,7 +1042,7 @@ void vdma_pool_get_info(struct vdma_pool *pool, struct vdma_pool_info *info)
 	u32 run = 0;
 	unsigned int i;
 
-	note_most(pool);
+	note_most(&pool->most, used_slots(pool));
 	for (i = 0; i < pool->chunk_count; i++)
 		run = max(run, largest_run(pool->chunks[i]));
 	info->size = (u64)pool->slots << VDMA_SLOT_SHIFT;

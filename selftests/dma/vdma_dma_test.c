@@ -298,6 +298,26 @@ static const char *case_sync_across_neighbours(void)
 	return error;
 }
 
+/* A driver that syncs more than it mapped must not reach beyond its buffer. */
+static const char *case_sync_beyond_the_end(void)
+{
+	size_t size = 100, too_much = 1500;
+	u8 *buffer = new_buffer(size);
+	dma_addr_t addr = dma_map_single(dev, buffer, size, DMA_FROM_DEVICE);
+	const char *error = NULL;
+
+	if (dma_mapping_error(dev, addr))
+		return "mapping failed";
+	memset(seen(addr), 0xa5, too_much);
+	dma_sync_single_for_cpu(dev, addr, too_much, DMA_FROM_DEVICE);
+	if (memchr_inv(buffer, 0xa5, size))
+		error = "what the device wrote did not arrive";
+	else if (!red_zones_intact(buffer, size))
+		error = "bytes behind the buffer changed";
+	dma_unmap_single(dev, addr, size, DMA_FROM_DEVICE);
+	return error;
+}
+
 static const char *case_skip_cpu_sync(void)
 {
 	size_t size = 2 * PAGE_SIZE;
@@ -464,6 +484,14 @@ static const char *case_coherent_memory(void)
 
 /* --- running --- */
 
+static int pages_at_first;
+
+static const char *case_nothing_left_behind(void)
+{
+	return map_all(PAGE_SIZE) == pages_at_first ? NULL :
+		"fewer mappings fill the pool than before the cases";
+}
+
 static const struct {
 	const char *name;
 	const char *(*run)(void);
@@ -473,18 +501,21 @@ static const struct {
 	{ "partial syncs", case_partial_syncs },
 	{ "a sync fills again", case_sync_fills_again },
 	{ "a sync across neighbours", case_sync_across_neighbours },
+	{ "a sync beyond the end", case_sync_beyond_the_end },
 	{ "skipping syncs", case_skip_cpu_sync },
 	{ "scatterlists", case_scatterlist },
 	{ "largest mapping", case_largest_mapping },
 	{ "a list that does not fit", case_list_that_does_not_fit },
 	{ "full pool", case_full_pool },
 	{ "coherent memory", case_coherent_memory },
+	{ "nothing is left behind", case_nothing_left_behind },
 };
 
 static int run_cases(void)
 {
 	unsigned int i, failed = 0;
 
+	pages_at_first = map_all(PAGE_SIZE);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		const char *error = cases[i].run();
 

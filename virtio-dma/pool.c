@@ -9,6 +9,8 @@
  *
  * All bookkeeping is outside of the pool's memory, which the host may write.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/bitops.h>
 #include <linux/cc_platform.h>
 #include <linux/cpumask.h>

@@ -5,6 +5,8 @@
  *
  * Loading it runs the test; loading fails if the test does.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/completion.h>
 #include <linux/kthread.h>
 #include <linux/module.h>

@@ -66,6 +66,17 @@ static enum vdma_domain domain_of(struct vdma_device *vd)
 	return ops ? VDMA_DOMAIN_TRANSLATED : VDMA_DOMAIN_NONE;
 }
 
+/*
+ * Some platforms (Arm CCA, powerpc's Ultravisor) only say that memory is
+ * encrypted, which on bare metal may be a matter between host and DIMMs.
+ */
+static bool memory_is_encrypted(void)
+{
+	return cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT) ||
+	       (cc_platform_has(CC_ATTR_MEM_ENCRYPT) &&
+		!cc_platform_has(CC_ATTR_HOST_MEM_ENCRYPT));
+}
+
 static struct vdma_decision decide(struct vdma_device *vd,
 				   enum virtio_dma_path choice)
 {
@@ -78,11 +89,10 @@ static struct vdma_decision decide(struct vdma_device *vd,
 		.type = vd->type,
 		.transport_known = transport_known(vd),
 		.xen = xen_domain(),
-		.offered = vdma_device_features(vd->vdev, vd->stock_config) &
-			   BIT_ULL(VIRTIO_F_ACCESS_PLATFORM),
+		.features = vdma_device_features(vd->vdev, vd->stock_config),
 		.coherent = dev_is_dma_coherent(vd->dma_dev),
 		.offset = vd->dma_dev->dma_range_map,
-		.encrypted = cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT),
+		.encrypted = memory_is_encrypted(),
 		.domain = domain_of(vd),
 		.rule = choice,
 		.rule_reason = VDMA_BY_SYSFS,
@@ -95,7 +105,9 @@ static struct vdma_decision decide(struct vdma_device *vd,
 		facts.rule = vdma_rules_lookup(&vdma_rules, &names,
 					       &facts.rule_reason);
 	if (vdma_asks_hook(&facts))
-		facts.hook = vdma_hook_ask(vd->vdev, facts.offered, facts.hook_name);
+		facts.hook = vdma_hook_ask(vd->vdev, facts.features &
+					   BIT_ULL(VIRTIO_F_ACCESS_PLATFORM),
+					   facts.hook_name);
 
 	d = vdma_decide(&facts);
 	path = path_of(d.path);
@@ -169,8 +181,10 @@ static const char *put_path_into_force(struct vdma_device *vd)
 	clear_dma_dev(vd);
 	if (path->attach)
 		why = path->attach(vd);
-	if (why)
-		goto err_restore;
+	if (why) {
+		restore_dma_dev(vd);
+		return why;
+	}
 	if (path->ops) {
 		vd->ops = *path->ops;
 		set_dma_ops(vd->dma_dev, &vd->ops);
@@ -184,10 +198,9 @@ in_force:
 	return NULL;
 
 err_detach:
+	restore_dma_dev(vd);
 	if (path->detach)
 		path->detach(vd);
-err_restore:
-	restore_dma_dev(vd);
 	return why;
 }
 

@@ -23,12 +23,8 @@
 /* The pool must have room for the rings and receive buffers of a device or two. */
 #define MIN_POOL_MB 4
 
-/*
- * A request may need half of the pool at most. It is made of this many segments
- * as a rule, and a segment is this large at least.
- */
-#define USUAL_SEGMENTS 256
-#define MIN_SEGMENT_SIZE (64UL << 10)
+/* Most bytes of one segment of a request: the largest size that CPUs cache. */
+#define SEGMENT_SIZE (64UL << 10)
 
 /* Set once, by vdma_bounce_init(). */
 static unsigned int pool_mb;
@@ -36,8 +32,8 @@ static bool fill_for_all;
 static enum vdma_fill fill_choice;
 
 /*
- * Guards the creation of @pool, which is made for the first device that needs it
- * and stays until the module goes. Taken inside a device's lock.
+ * Guards the creation of @pool, which is made for the first device that is to use
+ * it, and stays until the module goes. Taken inside a device's lock.
  */
 static DEFINE_MUTEX(pool_lock);
 static struct vdma_pool *pool;
@@ -104,7 +100,7 @@ static void count_bounced(struct vdma_device *vd, vdma_pool_visitor visit, size_
 static void visit_buffer(struct vdma_device *vd, dma_addr_t addr, size_t size,
 			 vdma_pool_visitor visit)
 {
-	if (vdma_pool_visit(pool, addr, size, visit))
+	if (vdma_pool_visit(pool, &vd->pool_user, addr, size, visit))
 		count_bounced(vd, visit, size);
 	else
 		dev_warn_once(vd->dma_dev, "virtio_dma: the driver syncs or unmaps %zu bytes that are not mapped\n",
@@ -113,30 +109,36 @@ static void visit_buffer(struct vdma_device *vd, dma_addr_t addr, size_t size,
 
 /* --- failures --- */
 
-static void report_failure(struct vdma_device *vd, size_t size, int err)
+static const char *count_failure(struct vdma_device *vd, int err)
 {
-	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL, 1);
+	this_cpu_inc(vd->stats->map_failures);
+	switch (err) {
+	case -E2BIG:
+		this_cpu_inc(vd->stats->failures_too_large);
+		return "a mapping is larger than the path allows";
+	case -EDQUOT:
+		this_cpu_inc(vd->stats->failures_over_share);
+		return "the device has its share of the bounce pool";
+	default:
+		this_cpu_inc(vd->stats->failures_full);
+		return "the bounce pool is full";
+	}
+}
+
+static void report_failure(struct vdma_device *vd, size_t size, int err, bool quiet)
+{
+	const char *what = count_failure(vd, err);
 	struct vdma_pool_info info;
 
-	this_cpu_inc(vd->stats->map_failures);
-	if (err == -E2BIG)
-		this_cpu_inc(vd->stats->failures_too_large);
-	else
-		this_cpu_inc(vd->stats->failures_full);
-	if (!__ratelimit(&limit))
+	if (quiet || !__ratelimit(&vd->report_limit))
 		return;
 	vdma_pool_get_info(pool, &info);
-	dev_err(vd->dma_dev, "virtio_dma: bounce pool %s: wanted %zu bytes, free %llu of %llu, largest run %llu; raise pool_mb (now %u)\n",
-		err == -E2BIG ? "too small" : "full", size, info.size - info.used,
-		info.size, info.largest_run, pool_mb);
+	dev_err(vd->dma_dev, "virtio_dma: %s: wanted %zu bytes, free %llu of %llu, largest run %llu; raise pool_mb (now %u)\n",
+		what, size, info.size - info.used, info.size, info.largest_run,
+		pool_mb);
 }
 
 /* --- streaming mappings --- */
-
-static u64 reach(struct device *dev, u64 mask)
-{
-	return min_not_zero(mask, dev->bus_dma_limit);
-}
 
 static dma_addr_t bounce_map_phys(struct device *dev, phys_addr_t phys, size_t size,
 				  enum dma_data_direction dir, unsigned long attrs)
@@ -147,12 +149,14 @@ static dma_addr_t bounce_map_phys(struct device *dev, phys_addr_t phys, size_t s
 	vdma_pool_visitor visit;
 	int err = -E2BIG;
 
-	if (likely(size <= vd->limits.mapping_size))
+	/* registers of another device are not memory to copy */
+	if (unlikely(vdma_is_mmio(attrs)))
+		return DMA_MAPPING_ERROR;
+	if (likely(size <= vd->limits.mapping_size && offset < VDMA_SLOT_SIZE))
 		err = vdma_pool_alloc(pool, &vd->pool_user, offset + size,
-				      phys - offset, reach(dev, *dev->dma_mask),
-				      &buffer);
+				      phys - offset, &buffer);
 	if (unlikely(err)) {
-		report_failure(vd, size, err);
+		report_failure(vd, size, err, attrs & DMA_ATTR_NO_WARN);
 		return DMA_MAPPING_ERROR;
 	}
 
@@ -173,8 +177,7 @@ static void bounce_unmap_phys(struct device *dev, dma_addr_t addr, size_t size,
 	if (vd) {
 		if (dir != DMA_TO_DEVICE && !(attrs & DMA_ATTR_SKIP_CPU_SYNC))
 			visit_buffer(vd, addr, size, copy_out);
-		vdma_pool_free(pool, &vd->pool_user,
-			       addr & ~(dma_addr_t)dma_get_min_align_mask(dev));
+		vdma_pool_free(pool, &vd->pool_user, addr);
 		this_cpu_inc(vd->stats->unmaps);
 	}
 	rcu_read_unlock();
@@ -251,10 +254,10 @@ static void *bounce_alloc(struct device *dev, size_t size, dma_addr_t *handle,
 	int err;
 
 	size = PAGE_ALIGN(size);
-	err = vdma_pool_alloc(pool, &vd->pool_user, size, VDMA_NO_ORIGINAL,
-			      reach(dev, dev->coherent_dma_mask), &buffer);
+	err = vdma_pool_alloc(pool, &vd->pool_user, size, VDMA_NO_ORIGINAL, &buffer);
 	if (err) {
-		report_failure(vd, size, err);
+		/* virtio_ring tries large first, and says not to warn about it */
+		report_failure(vd, size, err, gfp & __GFP_NOWARN);
 		return NULL;
 	}
 	memset(buffer.vaddr, 0, size);
@@ -283,6 +286,11 @@ static struct vdma_device *bounce_device(struct device *dev)
 }
 
 /* --- limits --- */
+
+static u64 reach(struct device *dev, u64 mask)
+{
+	return min_not_zero(mask, dev->bus_dma_limit);
+}
 
 static int bounce_dma_supported(struct device *dev, u64 mask)
 {
@@ -333,6 +341,7 @@ static const char highmem[] =
 
 static bool create_pool(void)
 {
+	struct vdma_pool_info info;
 	struct vdma_pool *new;
 
 	mutex_lock(&pool_lock);
@@ -343,7 +352,8 @@ static bool create_pool(void)
 		pr_err("no pool of %u MiB: error %ld\n", pool_mb, PTR_ERR(new));
 		goto unlock;
 	}
-	pr_info("pool of %u MiB, largest buffer %zu KiB\n", pool_mb,
+	vdma_pool_get_info(new, &info);
+	pr_info("pool of %llu MiB, largest buffer %zu KiB\n", info.size >> 20,
 		largest_buffer >> 10);
 	/* pairs with the acquire in existing_pool(), which takes no lock */
 	smp_store_release(&pool, new);
@@ -368,24 +378,23 @@ static const char *bounce_unavailable(struct vdma_device *vd)
 }
 
 /*
- * The largest request must fit, or its driver would try it again for ever: its
- * segments together are no more than half of the pool. The other half is for
- * what the request needs besides, for other devices, and for rounding up.
+ * Whoever fills the pool, a quarter of it is left for others: a request must not
+ * be larger than that, or its driver could try it again for ever.
  */
 static struct vdma_limits limits_of_requests(const struct vdma_type *type)
 {
-	size_t budget = pool_bytes() / 2;
-	size_t segment = max(budget / USUAL_SEGMENTS, MIN_SEGMENT_SIZE);
-
-	if (!type->seg_max_offset)
-		return (struct vdma_limits){ .mapping_size = largest_buffer };
-
-	segment = min_t(size_t, rounddown_pow_of_two(segment), largest_buffer);
-	return (struct vdma_limits){
-		.segments = budget / segment,
-		.segment_size = segment,
-		.mapping_size = segment,
+	size_t largest = min_t(size_t, pool_bytes() / 4, largest_buffer);
+	struct vdma_limits limits = {
+		.maps_can_fail = true,
+		.mapping_size = largest,
 	};
+
+	if (type->seg_max_offset) {
+		limits.segment_size = max(SEGMENT_SIZE, PAGE_SIZE);
+		limits.mapping_size = limits.segment_size;
+		limits.segments = largest / limits.segment_size;
+	}
+	return limits;
 }
 
 static const char *bounce_attach(struct vdma_device *vd)
@@ -394,6 +403,7 @@ static const char *bounce_attach(struct vdma_device *vd)
 		return no_more_users;
 	vd->fill = fill_for_all ? fill_choice : vd->type->fill;
 	vd->limits = limits_of_requests(vd->type);
+	ratelimit_state_init(&vd->report_limit, DEFAULT_RATELIMIT_INTERVAL, 1);
 	return NULL;
 }
 

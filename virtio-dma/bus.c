@@ -47,7 +47,7 @@ static struct vdma_device *find_or_add(struct virtio_device *vdev)
 /* Its driver turns the bit down, and QEMU's device then turns the driver down. */
 static void hint_at_raw_type(struct vdma_device *vd)
 {
-	if (vd->type->routing == VDMA_RAW && vd->decision.offered)
+	if (vd->type->routing == VDMA_RAW && vdma_offered(&vd->decision))
 		dev_info(&vd->vdev->dev, "virtio_dma: no driver was bound; a %s device may have to be given iommu_platform=off\n",
 			 vd->type->name);
 }

@@ -7,6 +7,7 @@
 #include <linux/kobject.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/ratelimit.h>
 #include <linux/virtio.h>
 #include <linux/virtio_config.h>
 #include <linux/workqueue.h>
@@ -25,6 +26,7 @@
  * @map_failures: buffers that could not be mapped, and memory not allocated
  * @failures_too_large: those of them that the path could never map
  * @failures_full: those of them that found the pool full
+ * @failures_over_share: those of them that found the device to have its share
  * @bounced_to_device: bytes copied into the pool
  * @bounced_from_device: bytes copied out of the pool
  * @allocs: pieces of coherent memory allocated
@@ -39,6 +41,7 @@ struct vdma_stats {
 	u64 map_failures;
 	u64 failures_too_large;
 	u64 failures_full;
+	u64 failures_over_share;
 	u64 bounced_to_device;
 	u64 bounced_from_device;
 	u64 allocs;
@@ -101,6 +104,7 @@ enum vdma_state {
  * @required_mask: the DMA mask that covers all that the path hands out
  * @limits: limits of requests that the path puts on the device
  * @pool_user: the device as a user of the bounce pool (path bounce)
+ * @report_limit: not every failure is reported (path bounce)
  * @fill: what bounce buffers hold before the device writes to them
  * @stats_base: what the counters were when they were last reset
  * @io_tlb_mem: copy of the kernel's SWIOTLB that always bounces (path swiotlb)
@@ -132,6 +136,7 @@ struct vdma_device {
 	u64 required_mask;
 	struct vdma_limits limits;
 	struct vdma_pool_user pool_user;
+	struct ratelimit_state report_limit;
 	enum vdma_fill fill;
 	struct vdma_stats stats_base;
 #ifdef VDMA_SWIOTLB_COPYABLE

@@ -13,20 +13,33 @@
 #include "limits.h"
 
 /* Bits that the driver is shown though the device may not offer them. */
-static u64 shown_features(const struct vdma_device *vd)
+static u64 added_features(const struct vdma_device *vd)
 {
-	u64 shown = BIT_ULL(VIRTIO_F_ACCESS_PLATFORM);
+	u64 added = BIT_ULL(VIRTIO_F_ACCESS_PLATFORM);
 
 	if (vd->limits.segment_size && vd->type->size_max_offset)
-		shown |= BIT_ULL(vd->type->size_max_feature);
-	return shown;
+		added |= BIT_ULL(vd->type->size_max_feature);
+	return added;
+}
+
+/*
+ * When a map fails, virtio_ring says -ENOMEM for a split ring, and the driver
+ * tries again. For a packed ring it says -EIO: virtio_blk makes an I/O error of
+ * that, and virtio_net leaves its receive ring empty. So no packed rings where
+ * maps can fail.
+ */
+static u64 shown_features(const struct vdma_device *vd, u64 features)
+{
+	if (vd->limits.maps_can_fail)
+		features &= ~BIT_ULL(VIRTIO_F_RING_PACKED);
+	return features | added_features(vd);
 }
 
 static u64 wrapped_get_features(struct virtio_device *vdev)
 {
 	struct vdma_device *vd = vdma_from_config(vdev);
 
-	return vd->stock_config->get_features(vdev) | shown_features(vd);
+	return shown_features(vd, vd->stock_config->get_features(vdev));
 }
 
 #ifdef VDMA_HAVE_VIRTIO_EXTENDED_FEATURES
@@ -36,7 +49,7 @@ static void wrapped_get_extended_features(struct virtio_device *vdev,
 	struct vdma_device *vd = vdma_from_config(vdev);
 
 	vd->stock_config->get_extended_features(vdev, features);
-	features[0] |= shown_features(vd);
+	features[0] = shown_features(vd, features[0]);
 }
 
 static void wrap_extended_features(struct vdma_device *vd)
@@ -52,6 +65,8 @@ static void wrap_extended_features(struct vdma_device *vd)
 
 static void note_exempt(struct vdma_device *vd)
 {
+	if (vd->exempt)
+		return;
 	mutex_lock(&vd->lock);
 	vd->exempt = true;
 	mutex_unlock(&vd->lock);
@@ -74,14 +89,12 @@ static int wrapped_finalize_features(struct virtio_device *vdev)
 	if (vd->state == VDMA_REFUSED)
 		return -EOPNOTSUPP;
 	if (!(accepted & BIT_ULL(VIRTIO_F_ACCESS_PLATFORM))) {
+		note_exempt(vd);
 		if (vd->type->routing != VDMA_RAW)
 			return -EOPNOTSUPP;
-		if (!vd->exempt)
-			note_exempt(vd);
 	}
 
-	hidden = accepted & shown_features(vd) &
-		 ~vdma_device_features(vdev, vd->stock_config);
+	hidden = accepted & added_features(vd) & ~vd->decision.features;
 	vdma_set_driver_features(vdev, accepted & ~hidden);
 	err = vd->stock_config->finalize_features(vdev);
 	vdma_set_driver_features(vdev, vdma_driver_features(vdev) | hidden);

@@ -13,9 +13,12 @@
 #include "device.h"
 #include "limits.h"
 
-/* Lower one 32 bit field of the configuration, if it has been read and is limited. */
-static void limit_field(struct virtio_device *vdev, unsigned int field, u32 limit,
-			unsigned int offset, void *buf, unsigned int len)
+/*
+ * Lower one 32 bit field of the configuration, if it has been read and is
+ * limited. Where the device has not made it valid, the limit is all there is.
+ */
+static void limit_field(struct virtio_device *vdev, unsigned int field, bool valid,
+			u32 limit, unsigned int offset, void *buf, unsigned int len)
 {
 	__virtio32 *value = buf + field - offset;
 	u32 stock;
@@ -23,8 +26,7 @@ static void limit_field(struct virtio_device *vdev, unsigned int field, u32 limi
 	if (!field || !limit || offset > field || offset + len < field + sizeof(*value))
 		return;
 	stock = virtio32_to_cpu(vdev, *value);
-	/* zero: the device has no limit, and the driver was told that it has one */
-	*value = cpu_to_virtio32(vdev, stock ? min(stock, limit) : limit);
+	*value = cpu_to_virtio32(vdev, valid ? min(stock, limit) : limit);
 }
 
 /**
@@ -43,6 +45,9 @@ void vdma_limited_get(struct virtio_device *vdev, unsigned int offset,
 	const struct vdma_type *type = vd->type;
 
 	vd->stock_config->get(vdev, offset, buf, len);
-	limit_field(vdev, type->seg_max_offset, vd->limits.segments, offset, buf, len);
-	limit_field(vdev, type->size_max_offset, vd->limits.segment_size, offset, buf, len);
+	limit_field(vdev, type->seg_max_offset, true, vd->limits.segments,
+		    offset, buf, len);
+	limit_field(vdev, type->size_max_offset,
+		    vd->decision.features & BIT_ULL(type->size_max_feature),
+		    vd->limits.segment_size, offset, buf, len);
 }

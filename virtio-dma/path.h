@@ -10,6 +10,7 @@ struct vdma_device;
 
 /**
  * struct vdma_limits - limits that a path puts on a device
+ * @maps_can_fail: a map may find no room, and succeed when tried again
  * @segments: most segments of one request
  * @segment_size: most bytes of one segment of a request
  * @mapping_size: most bytes of one mapping
@@ -17,6 +18,7 @@ struct vdma_device;
  * 0 is no limit.
  */
 struct vdma_limits {
+	bool maps_can_fail;
 	u32 segments;
 	u32 segment_size;
 	size_t mapping_size;

@@ -75,6 +75,11 @@ const char *vdma_reason_text(enum vdma_reason reason)
 	return reason < ARRAY_SIZE(reason_texts) ? reason_texts[reason] : "invalid";
 }
 
+static bool offered(const struct vdma_facts *f)
+{
+	return f->features & BIT_ULL(VIRTIO_F_ACCESS_PLATFORM);
+}
+
 /* Types that nobody but the user may route. */
 static bool only_by_rule(const struct vdma_type *type)
 {
@@ -127,7 +132,7 @@ static enum virtio_dma_path choose(const struct vdma_facts *f,
 		*reason = VDMA_BY_ENCRYPTION;
 		return VIRTIO_DMA_BOUNCE;
 	}
-	if (f->offered) {
+	if (offered(f)) {
 		*reason = VDMA_BY_OFFER;
 		return VIRTIO_DMA_PLATFORM;
 	}
@@ -149,7 +154,7 @@ static const char not_iommu_addresses[] =
 static const char behind_iommu[] =
 	"an IOMMU translates this device's addresses: choose platform";
 static const char unmaps_late[] =
-	"this type unmaps after its driver is gone, which the IOMMU forbids: choose off";
+	"this type unmaps buffers after its driver is gone: choose off";
 static const char encrypted[] =
 	"the device cannot read encrypted memory: choose bounce";
 static const char incoherent[] =
@@ -162,7 +167,7 @@ static const char *refusal_of_replacement(const struct vdma_facts *f)
 {
 	bool translated = f->domain == VDMA_DOMAIN_TRANSLATED;
 
-	if (f->offered && translated)
+	if (offered(f) && translated)
 		return behind_iommu;
 	if (translated && f->type->unmaps_late)
 		return unmaps_late;
@@ -184,22 +189,24 @@ static const char *refusal(const struct vdma_facts *f, enum virtio_dma_path path
 		return under_xen;
 	if (f->type->routing == VDMA_NEVER)
 		return never_routed;
-	if (f->offset && !(f->offered && path == VIRTIO_DMA_PLATFORM))
+	if (f->offset && !(offered(f) && path == VIRTIO_DMA_PLATFORM))
 		return bus_offset;
 
 	switch (path) {
 	case VIRTIO_DMA_PLATFORM:
-		if (!f->offered && f->domain == VDMA_DOMAIN_TRANSLATED)
+		if (!offered(f) && f->domain == VDMA_DOMAIN_TRANSLATED)
 			return not_iommu_addresses;
 		return NULL;
 	case VIRTIO_DMA_DIRECT:
 		if (f->encrypted)
 			return encrypted;
-		if (f->offered && !f->coherent)
+		if (offered(f) && !f->coherent)
 			return incoherent;
 		return refusal_of_replacement(f);
 	case VIRTIO_DMA_BOUNCE:
-		if (f->offered && !f->coherent)
+		if (f->type->unmaps_late)
+			return unmaps_late;
+		if (offered(f) && !f->coherent)
 			return incoherent;
 		return refusal_of_replacement(f);
 	case VIRTIO_DMA_SWIOTLB:
@@ -223,7 +230,7 @@ static const char *refusal(const struct vdma_facts *f, enum virtio_dma_path path
  */
 struct vdma_decision vdma_decide(const struct vdma_facts *facts)
 {
-	struct vdma_decision d = { .offered = facts->offered };
+	struct vdma_decision d = { .features = facts->features };
 
 	d.path = choose(facts, &d.reason);
 	d.refused = refusal(facts, d.path);

@@ -3,7 +3,9 @@
 #ifndef _VDMA_POLICY_H
 #define _VDMA_POLICY_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
+#include <linux/virtio_config.h>
 #include <virtio_dma.h>
 
 #include "hook.h"
@@ -61,7 +63,7 @@ enum vdma_reason {
  * @type: what is known of the device's type
  * @transport_known: virtio-pci or virtio-mmio without mapping of its own
  * @xen: the guest runs under Xen
- * @offered: the device offers VIRTIO_F_ACCESS_PLATFORM
+ * @features: what the device offers, the low 64 bits
  * @coherent: the device's DMA is coherent with the CPU's caches
  * @offset: the bus of the device counts addresses from elsewhere (dma-ranges)
  * @encrypted: the guest's memory is encrypted
@@ -75,7 +77,7 @@ struct vdma_facts {
 	const struct vdma_type *type;
 	bool transport_known;
 	bool xen;
-	bool offered;
+	u64 features;
 	bool coherent;
 	bool offset;
 	bool encrypted;
@@ -91,7 +93,7 @@ struct vdma_facts {
  * @path: the path chosen
  * @reason: who chose it
  * @hook_name: the hook that chose it, if it was one
- * @offered: the device offers VIRTIO_F_ACCESS_PLATFORM
+ * @features: what the device offers, the low 64 bits
  * @refused: why @path must not be used, as a sentence for the user; NULL when
  *	it may
  */
@@ -99,9 +101,14 @@ struct vdma_decision {
 	enum virtio_dma_path path;
 	enum vdma_reason reason;
 	char hook_name[VDMA_HOOK_NAME_LEN];
-	bool offered;
+	u64 features;
 	const char *refused;
 };
+
+static inline bool vdma_offered(const struct vdma_decision *decision)
+{
+	return decision->features & BIT_ULL(VIRTIO_F_ACCESS_PLATFORM);
+}
 
 bool vdma_asks_hook(const struct vdma_facts *facts);
 struct vdma_decision vdma_decide(const struct vdma_facts *facts);

@@ -41,6 +41,10 @@
 /*
  * A slot is described by one state byte. An allocation is a row of blocks: the
  * first has FIRST, the last has LAST, mostly it is one block with both.
+ *
+ * The state of a block that is not in a free list belongs to who has the block,
+ * and changes without the chunk's lock. Whoever frees its buddy may look at it
+ * meanwhile, which is safe because it never passes through STATE_FREE.
  */
 #define STATE_ORDER	0x1f	/* of a block, in the state of its first slot */
 #define STATE_FIRST	0x20
@@ -81,7 +85,7 @@ union slot {
  * @count: number of slots
  * @slots: what is kept for each slot
  * @state: state of each slot
- * @owner: of each first slot of a buffer, whose it is
+ * @owner: of each slot in use, whose it is
  * @lock: guards the free lists, @free, and @slots and @state of blocks that are
  *	in a free list; a leaf, taken with interrupts off
  * @head: first block of each free list, or NO_SLOT
@@ -100,13 +104,15 @@ struct chunk {
 	u32 free;
 };
 
-/* A block: chunk number above, slot number in the low 24 bits (32 GiB). */
+/* A block: chunk number above, slot number in the low 24 bits. */
 #define BLOCK_SLOT_BITS 24
+#define CHUNK_MAX_SIZE (16ULL << 30)
 
 /**
  * struct cache - free blocks that one CPU keeps at hand
- * @lock: guards the rest; taken by another CPU only when the pool is full, so
- *	it costs no shared cache line; a leaf, taken with interrupts off
+ * @lock: guards the rest; taken by another CPU only when the pool is full, or
+ *	when a task moves in the wrong moment, so it costs no shared cache line; a
+ *	leaf, taken with interrupts off
  * @count: blocks of each order
  * @block: the blocks
  */
@@ -207,7 +213,7 @@ static void free_block(struct chunk *chunk, u32 slot, unsigned int order)
 		u32 buddy = slot ^ 1U << order;
 
 		if (buddy + (1U << order) > chunk->count ||
-		    chunk->state[buddy] != (STATE_FREE | order))
+		    READ_ONCE(chunk->state[buddy]) != (STATE_FREE | order))
 			break;
 		list_remove(chunk, buddy, order);
 		chunk->state[slot] = STATE_NONE;
@@ -270,13 +276,11 @@ static u32 cache_pop(struct vdma_pool *pool, unsigned int order)
 	unsigned long flags;
 	u32 block = NO_SLOT;
 
-	local_irq_save(flags);
-	cache = this_cpu_ptr(pool->caches);
-	spin_lock(&cache->lock);
+	cache = raw_cpu_ptr(pool->caches);
+	spin_lock_irqsave(&cache->lock, flags);
 	if (cache->count[order])
 		block = cache->block[order][--cache->count[order]];
-	spin_unlock(&cache->lock);
-	local_irq_restore(flags);
+	spin_unlock_irqrestore(&cache->lock, flags);
 	return block;
 }
 
@@ -286,14 +290,12 @@ static bool cache_push(struct vdma_pool *pool, unsigned int order, u32 block)
 	unsigned long flags;
 	bool room;
 
-	local_irq_save(flags);
-	cache = this_cpu_ptr(pool->caches);
-	spin_lock(&cache->lock);
+	cache = raw_cpu_ptr(pool->caches);
+	spin_lock_irqsave(&cache->lock, flags);
 	room = cache->count[order] < pool->capacity[order];
 	if (room)
 		cache->block[order][cache->count[order]++] = block;
-	spin_unlock(&cache->lock);
-	local_irq_restore(flags);
+	spin_unlock_irqrestore(&cache->lock, flags);
 	return room;
 }
 
@@ -363,13 +365,17 @@ static u64 user_slots(const struct vdma_pool_user *user)
 
 /*
  * A user that shares the pool gets no more than three quarters of it, so that
- * one that saturates the pool does not stop the others.
+ * one that saturates the pool does not stop the others. One that has its share
+ * gets nothing from the caches either, which others fill.
  */
 static bool over_share(struct vdma_pool *pool, struct vdma_pool_user *user, u32 want)
 {
-	u64 used = user_slots(user);
+	bool over = atomic_read(&pool->users) > 1 &&
+		    user_slots(user) + want > pool->slots / 4 * 3;
 
-	return atomic_read(&pool->users) > 1 && used + want > pool->slots / 4 * 3;
+	if (over != READ_ONCE(user->over))
+		WRITE_ONCE(user->over, over);
+	return over;
 }
 
 static u64 used_slots(struct vdma_pool *pool)
@@ -390,16 +396,11 @@ static void note_most(u64 *most, u64 used)
 
 /* --- allocation --- */
 
-static bool reachable(const struct chunk *chunk, u64 limit)
-{
-	return chunk->phys + ((u64)chunk->count << VDMA_SLOT_SHIFT) - 1 <= limit;
-}
-
 /*
  * Take one block, and if it is of a size that is cached as many more as half
  * fill the cache: so the lock is taken once for many blocks.
  */
-static u32 take_and_refill(struct vdma_pool *pool, unsigned int order, u64 limit)
+static u32 take_and_refill(struct vdma_pool *pool, unsigned int order)
 {
 	unsigned int more = order < CACHED_ORDERS ? pool->capacity[order] / 2 : 0;
 	u32 extra[CACHE_BLOCKS / 2], block = NO_SLOT, slot;
@@ -409,8 +410,6 @@ static u32 take_and_refill(struct vdma_pool *pool, unsigned int order, u64 limit
 	for (i = 0; i < pool->chunk_count && block == NO_SLOT; i++) {
 		struct chunk *chunk = pool->chunks[i];
 
-		if (!reachable(chunk, limit))
-			continue;
 		spin_lock_irqsave(&chunk->lock, flags);
 		slot = take_block(chunk, order);
 		if (slot != NO_SLOT)
@@ -430,36 +429,32 @@ static u32 take_and_refill(struct vdma_pool *pool, unsigned int order, u64 limit
 	return block;
 }
 
-static u32 alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
-		      unsigned int order, u32 count, u64 limit)
+static int alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
+		      unsigned int order, u32 count, u32 *block)
 {
-	u32 block;
-
 	if (over_share(pool, user, count))
-		return NO_SLOT;
-	block = take_and_refill(pool, order, limit);
-	if (block == NO_SLOT) {
+		return -EDQUOT;
+	*block = take_and_refill(pool, order);
+	if (*block == NO_SLOT) {
 		drain_all(pool);
-		block = take_and_refill(pool, order, limit);
+		*block = take_and_refill(pool, order);
 	}
-	if (block != NO_SLOT) {
-		note_most(&user->most, user_slots(user) + count);
-		note_most(&pool->most, used_slots(pool));
-	}
-	return block;
+	if (*block == NO_SLOT)
+		return -ENOMEM;
+	note_most(&user->most, user_slots(user) + count);
+	note_most(&pool->most, used_slots(pool));
+	return 0;
 }
 
-static u32 alloc_block(struct vdma_pool *pool, struct vdma_pool_user *user,
-		       unsigned int order, u32 count, u64 limit)
+static int alloc_block(struct vdma_pool *pool, struct vdma_pool_user *user,
+		       unsigned int order, u32 count, u32 *block)
 {
-	u32 block = NO_SLOT;
-
-	/* caches hold blocks of all chunks: only for users that reach them all */
-	if (order < CACHED_ORDERS && pool->end - 1 <= limit)
-		block = cache_pop(pool, order);
-	if (block == NO_SLOT)
-		block = alloc_slow(pool, user, order, count, limit);
-	return block;
+	if (order < CACHED_ORDERS && !READ_ONCE(user->over)) {
+		*block = cache_pop(pool, order);
+		if (*block != NO_SLOT)
+			return 0;
+	}
+	return alloc_slow(pool, user, order, count, block);
 }
 
 /* Large blocks are cut to size; what is kept is marked as a row of blocks. */
@@ -517,36 +512,36 @@ static void note_originals(union slot *slot, u32 count, size_t size, phys_addr_t
  * @size: bytes, at least 1
  * @original: physical address of what will be bounced; used by
  *	vdma_pool_visit() only; VDMA_NO_ORIGINAL if there is none
- * @limit: highest physical address that the device reaches
- * @buffer: the buffer; aligned to its size rounded up to a power of two, or to
- *	the pool's largest piece if that is less
+ * @buffer: the buffer; aligned to its size rounded up to a power of two, as far
+ *	as the chunk that it lies in is aligned: to 64 KiB at least
  *
  * The buffer's old content is whatever was last bounced there.
  *
  * Context: any. Does not sleep. No global lock in the usual case.
  * Return: 0; -E2BIG if the pool could not hold that much even when empty;
- * -ENOMEM if it is full, or if @user has its share.
+ * -EDQUOT if @user has its share; -ENOMEM if the pool is full.
  */
 int vdma_pool_alloc(struct vdma_pool *pool, struct vdma_pool_user *user,
-		    size_t size, phys_addr_t original, u64 limit,
+		    size_t size, phys_addr_t original,
 		    struct vdma_buffer *buffer)
 {
 	size_t count = DIV_ROUND_UP(size, VDMA_SLOT_SIZE);
 	unsigned int order = order_base_2(count);
 	struct chunk *chunk;
 	u32 block, slot;
+	int err;
 
 	if (unlikely(count > pool->largest))
 		return -E2BIG;
 	if (order < CACHED_ORDERS)
 		count = 1U << order;
-	block = alloc_block(pool, user, order, count, limit);
-	if (unlikely(block == NO_SLOT))
-		return -ENOMEM;
+	err = alloc_block(pool, user, order, count, &block);
+	if (unlikely(err))
+		return err;
 
 	chunk = chunk_of(pool, block);
 	slot = slot_of(block);
-	chunk->owner[slot] = user->id;
+	memset(&chunk->owner[slot], user->id, count);
 	/* pairs with the one in reclaim_from_chunk(): owner before state */
 	smp_wmb();
 	note_originals(&chunk->slots[slot], count, size, original);
@@ -598,7 +593,9 @@ static u32 free_row(struct chunk *chunk, u32 slot)
  * @user: who it was for
  * @phys: an address in the first slot of the buffer
  *
- * An address where no buffer begins is warned about once, and ignored.
+ * An address where no buffer of @user begins is ignored, and warned about once:
+ * before 5.14 virtio_ring takes the address from the ring, where the host can
+ * have changed it.
  *
  * Context: any. Does not sleep.
  */
@@ -610,13 +607,13 @@ void vdma_pool_free(struct vdma_pool *pool, struct vdma_pool_user *user,
 	u32 slot, count;
 	u8 state;
 
-	if (WARN_ONCE(!chunk, "virtio_dma: freeing memory that is not in the pool\n"))
-		return;
+	if (!chunk)
+		goto not_its_buffer;
 	slot = (phys - chunk->phys) >> VDMA_SLOT_SHIFT;
 	state = chunk->state[slot];
-	if (WARN_ONCE((state & (STATE_USED | STATE_FIRST)) != (STATE_USED | STATE_FIRST),
-		      "virtio_dma: freeing a buffer that is not in use\n"))
-		return;
+	if ((state & (STATE_USED | STATE_FIRST)) != (STATE_USED | STATE_FIRST) ||
+	    chunk->owner[slot] != user->id)
+		goto not_its_buffer;
 
 	order = state & STATE_ORDER;
 	count = 1U << order;
@@ -629,11 +626,16 @@ void vdma_pool_free(struct vdma_pool *pool, struct vdma_pool_user *user,
 		count = free_row(chunk, slot);
 	}
 	this_cpu_sub(*user->used, count);
+	return;
+
+not_its_buffer:
+	pr_warn_once("ignored: freeing %pa, where the device has no buffer\n", &phys);
 }
 
 /**
  * vdma_pool_visit() - go through a part of one or more buffers with their originals
  * @pool: the pool
+ * @user: whose buffers they are
  * @phys: where the part begins
  * @size: its length in bytes
  * @visit: called for each stretch that is contiguous in the pool and in its
@@ -644,10 +646,10 @@ void vdma_pool_free(struct vdma_pool *pool, struct vdma_pool_user *user,
  *
  * Context: any. Does not sleep, unless @visit does.
  * Return: true; false, with nothing or only the first stretches visited, if the
- * part is not all in buffers.
+ * part is not all in buffers of @user.
  */
-bool vdma_pool_visit(struct vdma_pool *pool, phys_addr_t phys, size_t size,
-		     vdma_pool_visitor visit)
+bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
+		     phys_addr_t phys, size_t size, vdma_pool_visitor visit)
 {
 	unsigned int index;
 	struct chunk *chunk = find_chunk(pool, phys, &index);
@@ -666,7 +668,8 @@ bool vdma_pool_visit(struct vdma_pool *pool, phys_addr_t phys, size_t size,
 		size_t valid;
 		u64 original;
 
-		if (slot >= chunk->count || !(chunk->state[slot] & STATE_USED))
+		if (slot >= chunk->count || !(chunk->state[slot] & STATE_USED) ||
+		    chunk->owner[slot] != user->id)
 			return false;
 		valid = chunk->slots[slot].original >> ORIGINAL_BITS;
 		original = (chunk->slots[slot].original & ORIGINAL_MASK) + offset;
@@ -826,7 +829,7 @@ static int create_chunks(struct vdma_pool *pool)
 
 		do
 			size += piece_size(&pool->pieces[i++]);
-		while (i < pool->piece_count &&
+		while (i < pool->piece_count && size < CHUNK_MAX_SIZE &&
 		       page_to_phys(pool->pieces[i].page) == page_to_phys(first) + size);
 		err = add_chunk(pool, first, size);
 	}
@@ -977,6 +980,7 @@ int vdma_pool_join(struct vdma_pool *pool, struct vdma_pool_user *user)
 		return -ENOMEM;
 	}
 	user->id = id;
+	user->over = false;
 	user->most = 0;
 	atomic_inc(&pool->users);
 	return 0;

@@ -22,11 +22,13 @@ struct vdma_pool;
  * struct vdma_pool_user - one user of a pool
  * @used: slots it holds, by the CPU that took or returned them
  * @id: its number, which its buffers bear
+ * @over: it has its share
  * @most: most slots it held, as seen whenever a CPU's cache was refilled
  */
 struct vdma_pool_user {
 	s64 __percpu *used;
 	u8 id;
+	bool over;
 	u64 most;
 };
 
@@ -54,7 +56,12 @@ struct vdma_pool_info {
 	u64 largest_run;
 };
 
-/* Copies or clears between a buffer in the pool and its original. */
+/**
+ * typedef vdma_pool_visitor - copies or clears between a buffer and its original
+ * @in_pool: a stretch of a buffer in the pool
+ * @original: physical address of the same stretch of what it stands for
+ * @size: length of both in bytes
+ */
 typedef void (*vdma_pool_visitor)(void *in_pool, phys_addr_t original, size_t size);
 
 struct vdma_pool *vdma_pool_create(size_t size, size_t *largest);
@@ -67,12 +74,12 @@ u64 vdma_pool_user_most(const struct vdma_pool_user *user);
 u64 vdma_pool_user_used(const struct vdma_pool_user *user);
 
 int vdma_pool_alloc(struct vdma_pool *pool, struct vdma_pool_user *user,
-		    size_t size, phys_addr_t original, u64 limit,
+		    size_t size, phys_addr_t original,
 		    struct vdma_buffer *buffer);
 void vdma_pool_free(struct vdma_pool *pool, struct vdma_pool_user *user,
 		    phys_addr_t phys);
-bool vdma_pool_visit(struct vdma_pool *pool, phys_addr_t phys, size_t size,
-		     vdma_pool_visitor visit);
+bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
+		     phys_addr_t phys, size_t size, vdma_pool_visitor visit);
 
 phys_addr_t vdma_pool_end(const struct vdma_pool *pool);
 bool vdma_pool_chunk(const struct vdma_pool *pool, unsigned int index,

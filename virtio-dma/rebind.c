@@ -98,7 +98,10 @@ static int rebind(struct vdma_device *vd, enum virtio_dma_path choice)
 	struct device *dev = &vd->vdev->dev;
 	struct claim claim = { .vd = vd };
 
-	/* locked, so that no probe is half done */
+	/*
+	 * Locked, so that no probe is half done. It cannot stay locked: only the
+	 * super user can bind something else in the moment that follows.
+	 */
 	device_lock(dev);
 	claim_device(&claim);
 	device_unlock(dev);

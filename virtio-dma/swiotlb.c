@@ -6,6 +6,7 @@
  * bounce". Slots, their locks and the memory stay shared with the kernel's:
  * from 6.0 on the structure only points to them.
  */
+#include <linux/minmax.h>
 #include <linux/swiotlb.h>
 
 #include "device.h"
@@ -18,7 +19,7 @@
  * half of the pool at most; the other half is for the request's header, status
  * and indirect table, for what other devices hold, and for runs that are broken.
  */
-#define SEGMENT_SIZE (32U << 10)
+#define SEGMENT_SIZE max_t(u32, 32 << 10, PAGE_SIZE)
 
 /* Enough for the receive buffers of a NIC, with as much to spare. */
 #define MIN_SLOTS ((4UL << 20) >> IO_TLB_SHIFT)
@@ -56,6 +57,7 @@ static const char *swiotlb_attach(struct vdma_device *vd)
 #endif
 	dev->dma_io_tlb_mem = &vd->io_tlb_mem;
 
+	vd->limits.maps_can_fail = true;
 	vd->limits.segment_size = SEGMENT_SIZE;
 	vd->limits.segments = ((u64)vd->io_tlb_mem.nslabs << IO_TLB_SHIFT) / 2 / SEGMENT_SIZE;
 	return NULL;

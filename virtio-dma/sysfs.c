@@ -148,7 +148,7 @@ static ssize_t offered_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 	mutex_lock(&vd->lock);
 	len = sysfs_emit(buf, "%s\n", !vd->asked ? "unknown" :
-			 vd->decision.offered ? "yes" : "no");
+			 vdma_offered(&vd->decision) ? "yes" : "no");
 	mutex_unlock(&vd->lock);
 	return len;
 }
@@ -195,6 +195,7 @@ static struct counter_attribute map_bytes = COUNTER(map_bytes);
 static struct counter_attribute map_failures = COUNTER(map_failures);
 static struct counter_attribute failures_too_large = COUNTER(failures_too_large);
 static struct counter_attribute failures_full = COUNTER(failures_full);
+static struct counter_attribute failures_over_share = COUNTER(failures_over_share);
 static struct counter_attribute bounced_to_device = COUNTER(bounced_to_device);
 static struct counter_attribute bounced_from_device = COUNTER(bounced_from_device);
 static struct counter_attribute allocs = COUNTER(allocs);
@@ -261,6 +262,7 @@ static struct attribute *vdma_sysfs_attrs[] = {
 	&map_failures.attr.attr,
 	&failures_too_large.attr.attr,
 	&failures_full.attr.attr,
+	&failures_over_share.attr.attr,
 	&bounced_to_device.attr.attr,
 	&bounced_from_device.attr.attr,
 	&allocs.attr.attr,

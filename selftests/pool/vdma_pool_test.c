@@ -100,7 +100,8 @@ static const char *visit_part(struct worker *w, const struct live *live)
 	this_cpu_write(expected, live->original + from);
 	this_cpu_write(visited, 0);
 	this_cpu_write(mismatch, false);
-	if (!vdma_pool_visit(w->pool, live->buffer.phys + from, size, check_original))
+	if (!vdma_pool_visit(w->pool, &w->user, live->buffer.phys + from, size,
+			     check_original))
 		error = "a part of a buffer was not found";
 	else if (this_cpu_read(mismatch) || this_cpu_read(visited) != size)
 		error = "a part of a buffer has the wrong original";
@@ -124,9 +125,9 @@ static const char *acquire(struct worker *w, struct live *live)
 
 	live->original = (phys_addr_t)prandom_u32_state(&w->random) << 12 |
 			 prandom_u32_state(&w->random) % PAGE_SIZE;
-	err = vdma_pool_alloc(w->pool, &w->user, size, live->original, U64_MAX,
+	err = vdma_pool_alloc(w->pool, &w->user, size, live->original,
 			      &live->buffer);
-	if (err == -ENOMEM || err == -E2BIG) {
+	if (err == -ENOMEM || err == -EDQUOT || err == -E2BIG) {
 		w->failures++;
 		return NULL;
 	}
@@ -177,10 +178,10 @@ static const char *whole_again(struct vdma_pool *pool, struct vdma_pool_user *us
 	vdma_pool_get_info(pool, &info);
 	if (info.used)
 		return "something is in use though all was freed";
-	if (vdma_pool_alloc(pool, user, largest, 0, U64_MAX, &buffer))
+	if (vdma_pool_alloc(pool, user, largest, 0, &buffer))
 		return "the largest buffer cannot be had again";
 	vdma_pool_free(pool, user, buffer.phys);
-	if (vdma_pool_alloc(pool, user, largest + 1, 0, U64_MAX, &buffer) != -E2BIG)
+	if (vdma_pool_alloc(pool, user, largest + 1, 0, &buffer) != -E2BIG)
 		return "more than the largest buffer was not refused as too large";
 	return NULL;
 }

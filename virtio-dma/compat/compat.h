@@ -47,6 +47,16 @@ static dma_addr_t prefix##_map_page(struct device *dev, struct page *page, \
 #define VDMA_MAP_SG_ERROR 0
 #endif
 
+/* Is what is to be mapped no memory? Before 6.18 map_resource was for that. */
+static inline bool vdma_is_mmio(unsigned long attrs)
+{
+#ifdef DMA_ATTR_MMIO
+	return attrs & DMA_ATTR_MMIO;
+#else
+	return false;
+#endif
+}
+
 /* --- flags of a device that decide who is asked for an address --- */
 
 static inline bool vdma_dev_dma_iommu(struct device *dev)

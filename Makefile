@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+# The few words a person types; `make help` lists them. How the modules are built is in Kbuild.
+
+# Stock Debian kernels that we can get ourselves, with their compilers.
+KERNEL_LINES := 5.10 6.1 6.12 newest
+
+export KVER ACCEL CPUS MEM RUNS PATHS RING JOBS
+
+TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
+TESTS_ONCE := $(filter selftests/build/% selftests/lib/% selftests/compare/%,$(TESTS))
+TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
+
+.PHONY: modules run shell test check help clean
+
+ifneq ($(filter $(KVER),$(KERNEL_LINES)),)
+modules:
+	@selftests/setup.sh "KVER=$(KVER)"
+	@selftests/build_modules.py
+else
+RELEASE := $(or $(KVER),$(shell uname -r))
+KDIR := /lib/modules/$(RELEASE)/build
+
+modules:
+	@test -d $(KDIR) || { echo "No headers of kernel $(RELEASE): install linux-headers-$(RELEASE)," \
+		"or build for a stock kernel with  make KVER=6.12" >&2; exit 1; }
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+endif
+
+run:
+	@selftests/setup.sh run
+	@selftests/compare/run.py
+
+shell:
+	@selftests/setup.sh shell
+	@selftests/compare/shell.py
+
+test:
+	@selftests/setup.sh test
+	@selftests/run_tests.py --once $(TESTS_ONCE) --each-kernel $(TESTS_EACH_KERNEL)
+
+check:
+	@selftests/setup.sh check
+	@selftests/run_tests.py --once $(filter selftests/build/%,$(TESTS))
+
+clean:
+	rm -rf out
+	find . -path ./.git -prune -o \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
+		-o -name '.*.cmd' -o -name modules.order -o -name Module.symvers \) -type f -exec rm -f {} +
+
+help:
+	@echo 'make          build the modules for the running kernel'
+	@echo '              KVER=RELEASE      for another installed kernel'
+	@echo '              KVER=LINE         for a stock Debian kernel, in out/build/; LINE: $(KERNEL_LINES)'
+	@echo 'make run      boot a guest and compare the DMA paths of a disk and a network card'
+	@echo 'make shell    a prompt in the same guest, with the modules loaded'
+	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels; JOBS=2 programs at a time'
+	@echo 'make check    compiler and sparse warnings on every line, checkpatch, shellcheck'
+	@echo 'make clean    remove what was built and out/; the cached Debian roots stay'
+	@echo
+	@echo 'Knobs of run and shell, with what they are when not given:'
+	@echo '  KVER=6.12     LINE of the guest kernel'
+	@echo '  ACCEL=auto    auto (KVM if a guest boots with it, else TCG), kvm (a demand), tcg'
+	@echo '  CPUS=2        of the guest'
+	@echo '  MEM=2G        of the guest; a sixteenth of it, but 128 MiB at most, is the swiotlb pool'
+	@echo '  RING=split    split or packed'
+	@echo 'and of run alone:'
+	@echo '  RUNS=10       rounds; each measures every path'
+	@echo '  PATHS="off direct platform swiotlb"'

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's own style checker, which is only in its source package."""
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import child, debian
+from .failure import Failure
+from .paths import CACHE, TOP
+from .stage import stage
+
+DIRECTORY = CACHE / "checkpatch"
+FILES = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
+DEADLINE = 900
+# Not of the kernel's tree: no MAINTAINERS, no mail. The rest is --strict.
+OPTIONS = ["--no-tree", "--strict", "--no-summary", "--terse", "--show-types", "--ignore=FILE_PATH_CHANGES"]
+
+
+def check(sources):
+    """What checkpatch has against these files, as lines."""
+    checker = installed()
+    result = subprocess.run(["perl", str(checker), *OPTIONS, "--file", *map(str, sources)], cwd=TOP,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return result.stdout.splitlines()
+
+
+def installed():
+    if not DIRECTORY.is_dir():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with debian.locked(DIRECTORY.with_suffix(".lock"), "another run fetches checkpatch"):
+            if not DIRECTORY.is_dir():
+                fetch()
+    return DIRECTORY / FILES[0]
+
+
+def fetch():
+    with stage("fetching checkpatch from the kernel's source package, once"), \
+            tempfile.TemporaryDirectory(dir=CACHE) as home:
+        package, scripts = Path(home) / "package", Path(home) / "scripts"
+        scripts.mkdir()
+        run(debian.mmdebstrap_command(debian.USERLAND_SUITE, package, "extract", ["linux-source"]))
+        archive = next(package.glob("usr/src/linux-source-*.tar.xz"))
+        run(["tar", "-xJf", str(archive), "-C", str(scripts), "--strip-components=2", "--occurrence=1", "--wildcards",
+             *(f"*/scripts/{name}" for name in FILES)])
+        shutil.move(scripts, DIRECTORY)
+
+
+def run(argv):
+    status, output = child.run(child.in_private_namespaces(argv), timeout=DEADLINE)
+    if status:
+        raise Failure(f"{argv[0]} failed: {debian.first_error(output)}")

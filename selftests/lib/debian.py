@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian root directories, each with a suite's stock kernel, its headers and its compiler.
+
+They are made once with mmdebstrap and kept in the cache directory. To renew one, delete it.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from . import child
+from .failure import Failure
+from .paths import CACHE
+from .stage import note, stage
+
+# Kernel line -> the Debian suite that has it as its stock kernel.
+SUITES = {
+    "5.10": "bullseye",
+    "6.1": "bookworm",
+    "6.12": "trixie",
+    "newest": "trixie-backports",
+}
+DEFAULT_LINE = "6.12"
+# The suite that guests have their busybox and netperf from, whatever their kernel.
+USERLAND_SUITE = "trixie"
+
+BUILD_PACKAGES = ["make", "gcc", "libc6-dev", "sparse", "kmod"]
+USERLAND_PACKAGES = ["busybox-static", "netperf"]
+ROOT_SIZE = 2 << 30
+ROOT_DEADLINE = 1800
+
+
+class Kernel(NamedTuple):
+    line: str           # as asked for: "6.12"
+    suite: str
+    release: str        # as uname -r says
+    root: Path          # the suite's root directory
+    vmlinuz: Path
+    modules_dir: Path
+
+
+def kernel(line):
+    """The newest stock kernel of that line."""
+    if line not in SUITES:
+        raise Failure(f"no kernel line '{line}': there are {', '.join(SUITES)}")
+    suite = SUITES[line]
+    top = root(suite)
+    found = [(modules_dir, image) for modules_dir in (top / "lib/modules").iterdir()
+             for image in (modules_dir / "vmlinuz", top / "boot" / f"vmlinuz-{modules_dir.name}")
+             if image.exists()]
+    if not found:
+        raise Failure(f"no kernel image in {top}: delete that directory and try again")
+    modules_dir, image = max(found, key=lambda pair: version_key(pair[0].name))
+    return Kernel(line, suite, modules_dir.name, top, image, modules_dir)
+
+
+def wanted_kernel():
+    """The kernel of the line that KVER in the environment names."""
+    return kernel(os.environ.get("KVER") or DEFAULT_LINE)
+
+
+def version_key(release):
+    return [int(number) for number in re.findall(r"\d+", release)]
+
+
+def root(suite):
+    """The root directory of a suite; made when there is none yet."""
+    path = CACHE / "suites" / suite
+    if not path.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path.with_name(suite + ".lock"), f"another run makes the Debian {suite} root"):
+            if not path.is_dir():
+                make_root(suite, path)
+    return path
+
+
+@contextlib.contextmanager
+def locked(path, why_wait):
+    """Hold an exclusive lock; the kernel drops it should we die."""
+    with open(path, "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            note(f"waiting: {why_wait}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def make_root(suite, path):
+    free = shutil.disk_usage(path.parent).free
+    if free < ROOT_SIZE:
+        raise Failure(f"no disk space: a Debian {suite} root needs {ROOT_SIZE >> 20} MiB, "
+                      f"{path.parent} has {free >> 20} MiB free")
+    partial = path.with_name(f".{suite}.partial")
+    if partial.exists():
+        shutil.rmtree(partial)      # of a run that died; its mounts died with its namespace
+    argv = mmdebstrap_command(suite, partial, "apt", root_packages(suite))
+    try:
+        with stage(f"making the Debian {suite} root with kernel, headers and compiler, once"):
+            status, output = child.run(child.in_private_namespaces(argv), timeout=ROOT_DEADLINE)
+            if status:
+                raise Failure(f"mmdebstrap failed for {suite}: {first_error(output)}")
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    partial.rename(path)
+
+
+def root_packages(suite):
+    # Only by suite name does apt take a backport.
+    release = f"/{suite}" if suite != base_suite(suite) else ""
+    packages = BUILD_PACKAGES + [f"linux-image-amd64{release}", f"linux-headers-amd64{release}"]
+    return packages + (USERLAND_PACKAGES if suite == USERLAND_SUITE else [])
+
+
+def mmdebstrap_command(suite, target, variant, packages):
+    base = base_suite(suite)
+    main, security = mirrors()
+    sources = [f"deb {main} {base} main", f"deb {security} {base}-security main"]
+    if suite != base:
+        sources.append(f"deb {main} {suite} main")
+    # INITRD=No: the kernel package makes no initramfs, which takes long and which nobody would boot.
+    return ["env", "INITRD=No", "mmdebstrap", "--mode=root", f"--variant={variant}",
+            "--architectures=amd64", '--aptopt=APT::Install-Recommends "false"',
+            "--include=" + ",".join(packages), base, str(target), *sources]
+
+
+def base_suite(suite):
+    return suite[:-len("-backports")] if suite.endswith("-backports") else suite
+
+
+def mirrors():
+    """The archive and the security archive that this machine's own apt uses."""
+    listing = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)", "Created-By: Packages"],
+        stdout=subprocess.PIPE, text=True, check=True).stdout
+    sites = {}
+    for entry in listing.splitlines():
+        origin, label, site = entry.split()
+        if origin == "Debian":
+            sites.setdefault(label, site)
+    try:
+        return sites["Debian"], sites["Debian-Security"]
+    except KeyError as missing:
+        raise Failure(f"apt knows no {missing.args[0]} archive here: it must be in the machine's apt sources, "
+                      "and `apt-get update` must have run") from None
+
+
+def first_error(output):
+    lines = output.splitlines()
+    errors = [line for line in lines if line.startswith("E: ")]
+    return (errors or lines[-1:] or ["it said nothing"])[0]

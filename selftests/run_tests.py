@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Runs test programs, each an executable that prints KTAP, and sums up.
+
+A program given after --once runs once; one given after --each-kernel runs for every line in KVER
+("6.1 6.12"), which it finds in its own KVER.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from lib import accel, child, debian
+from lib.failure import Failure
+from lib.paths import OUT
+
+DEFAULT_LINES = "6.1 6.12"
+PROGRAM_DEADLINE = 600
+# How long a program has to clean up after it was told to end.
+CLEANUP_DEADLINE = 20
+
+CASE = re.compile(r"(not )?ok \d+ ?-? ?(.*?)(?: # SKIP ?(.*))?$")
+PLAN = re.compile(r"1\.\.(\d+)(?: # SKIP ?(.*))?$")
+
+
+class Job(NamedTuple):
+    program: Path
+    line: str           # the kernel line; empty for a program that runs once
+
+    def name(self):
+        return f"{self.line} {self.program.parent.name}/{self.program.stem}".strip()
+
+    def log(self):
+        return OUT / "test" / (self.line or "once") / f"{self.program.stem}.ktap"
+
+
+class Results:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def count(self, outcome):
+        setattr(self, outcome, getattr(self, outcome) + 1)
+
+
+class Run:
+    """One run of one program: its output is saved, and each case is told as it ends."""
+
+    def __init__(self, job, results):
+        self.job = job
+        self.results = results
+        self.cases = 0
+        self.plan = None
+        self.failed = False
+        self.diagnostics = []
+        self.since = time.monotonic()
+
+    def execute(self, process):
+        self.job.log().parent.mkdir(parents=True, exist_ok=True)
+        with open(self.job.log(), "w", encoding="utf-8") as log:
+            for text in process.stdout:
+                log.write(text)
+                log.flush()
+                self.take(text.rstrip("\n"))
+        status = process.wait()
+        if self.plan is None or self.plan != self.cases:
+            self.tell("failed", f"ended early, status {status}: last words: {self.last_words()}")
+        elif status and not self.failed:
+            self.tell("failed", f"status {status} although no case failed")
+
+    def take(self, text):
+        case, plan = CASE.match(text), PLAN.match(text)
+        if case:
+            self.cases += 1
+            self.take_case(*case.groups())
+        elif plan:
+            self.plan = int(plan.group(1))
+            if self.plan == 0:
+                self.tell("skipped", f"all: {plan.group(2)}")
+        else:
+            self.diagnostics.append(text)
+
+    def take_case(self, negation, name, skip_reason):
+        if skip_reason is not None:
+            self.tell("skipped", f"{name}: {skip_reason}")
+        elif not negation:
+            self.tell("passed", name)
+        else:
+            self.tell("failed", "\n".join([name, *self.diagnostics]))
+        self.diagnostics.clear()
+
+    def tell(self, outcome, text):
+        self.results.count(outcome)
+        self.failed |= outcome == "failed"
+        elapsed = time.monotonic() - self.since
+        self.since = time.monotonic()
+        print(f"{outcome:7} {elapsed:6.1f} s  {self.job.name()}: {text}", flush=True)
+
+    def last_words(self):
+        return "\n".join(self.diagnostics[-15:]) or "none"
+
+
+class Runner:
+    def __init__(self, environment):
+        self.environment = environment
+        self.results = Results()
+        self.running = set()
+
+    def run_all(self, jobs, parallel):
+        with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+            runs = [pool.submit(self.run_one, job) for job in jobs]
+            try:
+                for run in runs:
+                    run.result()
+            except BaseException:
+                for run in runs:
+                    run.cancel()
+                for process in list(self.running):
+                    process.terminate()
+                raise
+
+    def run_one(self, job):
+        # `timeout` first asks the program to end, so that it can end its guests and remove its files.
+        argv = ["timeout", f"--kill-after={CLEANUP_DEADLINE}", str(PROGRAM_DEADLINE), str(job.program)]
+        process = child.spawn(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              encoding="utf-8", errors="replace", env={**self.environment, "KVER": job.line})
+        self.running.add(process)
+        try:
+            Run(job, self.results).execute(process)
+        finally:
+            self.running.discard(process)
+            child.stop(process)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--once", nargs="*", type=Path, default=[])
+    parser.add_argument("--each-kernel", nargs="*", type=Path, default=[])
+    arguments = parser.parse_args()
+    child.exit_on_sigterm()
+    lines = (os.environ.get("KVER") or DEFAULT_LINES).split()
+    jobs = [Job(program.resolve(), "") for program in arguments.once]
+    jobs += [Job(program.resolve(), line) for line in lines for program in arguments.each_kernel]
+    environment = dict(os.environ)
+    if arguments.each_kernel:       # chosen once, as each probe of a KVM that does not work takes its time
+        environment["ACCEL"] = accel.choose(os.environ.get("ACCEL") or "auto", debian.kernel(lines[0]))
+    runner = Runner(environment)
+    runner.run_all(jobs, int(os.environ.get("JOBS") or 1))
+    results = runner.results
+    print(f"{results.passed} passed, {results.failed} failed, {results.skipped} skipped")
+    sys.exit(1 if results.failed or not results.passed else 0)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(str(failure))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -65,4 +65,4 @@ help:
 	@echo '  RING=split    split or packed'
 	@echo 'and of run alone:'
 	@echo '  RUNS=10       rounds; each measures every path'
-	@echo '  PATHS="off direct platform swiotlb"'
+	@echo '  PATHS="off direct platform swiotlb bounce"'

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from lib.failure import Failure
 
 ACCESS_PLATFORM = 33
-COUNTERS = ("maps", "unmaps", "map_bytes", "map_failures", "allocs")
+COUNTERS = ("maps", "unmaps", "map_bytes", "map_failures", "allocs", "bounced_to_device", "bounced_from_device")
 
 
 class PathRefused(Exception):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from lib.debian import DEFAULT_LINE
 from lib.failure import Failure
 
-PATHS = ("off", "direct", "platform", "swiotlb")
+PATHS = ("off", "direct", "platform", "swiotlb", "bounce")
 RINGS = ("split", "packed")
 SLOT_SIZE = 2048
 MAX_SLOTS = 65536

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table on the screen, and all the figures in a file."""
+"""The table on the screen, and files written at once or not at all."""
 
 import json
 import os
@@ -55,10 +55,14 @@ def significant(value):
 
 
 def write_json(path, content):
+    write_text(path, json.dumps(content, indent=1) + "\n")
+
+
+def write_text(path, text):
     """At once or not at all."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        partial.write_text(text, encoding="utf-8")
         partial.rename(path)
     finally:
         partial.unlink(missing_ok=True)

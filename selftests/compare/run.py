@@ -19,6 +19,7 @@ import disk
 import guest
 import net
 import options as knobs
+import page
 import proof
 import report
 from device import BounceTrace, PathRefused
@@ -44,9 +45,12 @@ def main():
         comparison = Comparison(options, kernel, accelerator, disk_image, netserver.port)
         comparison.run(modules, out / "serial.log")
     print_results(comparison)
-    path = out / "report.json"
-    report.write_json(path, comparison.as_json())
-    print(f"\nall figures: {os.path.relpath(path)}   guest's console: {os.path.relpath(out / 'serial.log')}")
+    results = comparison.as_json()
+    report.write_json(out / "report.json", results)
+    page.write(out / "report.html", results)
+    print()
+    for what, name in (("all figures", "report.json"), ("as a page", "report.html"), ("guest's console", "serial.log")):
+        print(f"{what:16} {os.path.relpath(out / name)}")
 
 
 class Comparison:

@@ -17,6 +17,7 @@ from lib import ktap
 MOVED = 1000
 QUIET = dict.fromkeys(COUNTERS, 5)
 MAPPED = {**QUIET, "maps": 6, "map_bytes": 5 + MOVED}
+POOLED = {**MAPPED, "bounced_to_device": 5 + MOVED // 2, "bounced_from_device": 5 + MOVED // 2}
 BOUNCED = Bounced(hits=2, bytes=MOVED)
 NOTHING = Bounced()
 
@@ -32,6 +33,7 @@ GOOD = {
     "direct": (Snapshot("direct", "attached", "no", True, MAPPED), NOTHING),
     "platform": (Snapshot("platform", "attached", "no", True, QUIET), NOTHING),
     "swiotlb": (Snapshot("swiotlb", "attached", "no", True, QUIET), BOUNCED),
+    "bounce": (Snapshot("bounce", "attached", "no", True, POOLED), NOTHING),
 }
 
 for path, (after, bounced) in GOOD.items():
@@ -55,6 +57,10 @@ for path, (after, bounced) in GOOD.items():
 with t.case("direct: too few bytes mapped are refused"):
     few = GOOD["direct"][0]._replace(counters={**MAPPED, "map_bytes": 4 + MOVED})
     t.check(objections("direct", few, NOTHING), "no objection")
+
+with t.case("bounce: too few bytes through the pool are refused"):
+    few = GOOD["bounce"][0]._replace(counters={**POOLED, "bounced_to_device": 4 + MOVED // 2})
+    t.check(objections("bounce", few, NOTHING), "no objection")
 
 with t.case("swiotlb: too few bytes bounced are refused"):
     t.check(objections("swiotlb", GOOD["swiotlb"][0], Bounced(2, MOVED - 1)), "no objection")

@@ -155,6 +155,8 @@ static const char behind_iommu[] =
 	"an IOMMU translates this device's addresses: choose platform";
 static const char unmaps_late[] =
 	"this type unmaps buffers after its driver is gone: choose off";
+static const char maps_twice[] =
+	"this type maps one buffer several times at once: choose direct";
 static const char encrypted[] =
 	"the device cannot read encrypted memory: choose bounce";
 static const char incoherent[] =
@@ -206,10 +208,14 @@ static const char *refusal(const struct vdma_facts *f, enum virtio_dma_path path
 	case VIRTIO_DMA_BOUNCE:
 		if (f->type->unmaps_late)
 			return unmaps_late;
+		if (f->type->maps_twice)
+			return maps_twice;
 		if (offered(f) && !f->coherent)
 			return incoherent;
 		return refusal_of_replacement(f);
 	case VIRTIO_DMA_SWIOTLB:
+		if (f->type->maps_twice)
+			return maps_twice;
 		return refusal_of_replacement(f);
 	default:
 		return no_such_path;

@@ -41,6 +41,8 @@ enum vdma_fill {
  * @routing: what happens to devices of the type
  * @fill: what its bounce buffers hold at first
  * @unmaps_late: its driver unmaps buffers after it has left the device
+ * @maps_twice: its driver has one buffer mapped several times at once, so that of
+ *	its copies the one that is copied back last wins
  * @seg_max_offset: where the device's configuration has the most segments of one
  *	request (32 bits); 0 if it has none
  * @size_max_offset: where it has the most bytes of one segment (32 bits); 0 if it
@@ -53,6 +55,7 @@ struct vdma_type {
 	enum vdma_routing routing;
 	enum vdma_fill fill;
 	bool unmaps_late;
+	bool maps_twice;
 	unsigned int seg_max_offset;
 	unsigned int size_max_offset;
 	unsigned int size_max_feature;

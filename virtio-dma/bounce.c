@@ -113,6 +113,8 @@ static const char *count_failure(struct vdma_device *vd, int err)
 {
 	this_cpu_inc(vd->stats->map_failures);
 	switch (err) {
+	case -EFAULT:
+		return "what is to be mapped is not memory";
 	case -E2BIG:
 		this_cpu_inc(vd->stats->failures_too_large);
 		return "a mapping is larger than the path allows";
@@ -140,6 +142,17 @@ static void report_failure(struct vdma_device *vd, size_t size, int err, bool qu
 
 /* --- streaming mappings --- */
 
+/*
+ * Registers of another device cannot be copied. Nor can what virtio_net maps for
+ * AF_XDP on 7.x: its header is in the memory of a module, whose physical address
+ * it gets wrong.
+ */
+static bool is_memory(phys_addr_t phys, size_t size, unsigned long attrs)
+{
+	return !vdma_is_mmio(attrs) && pfn_valid(PHYS_PFN(phys)) &&
+	       pfn_valid(PHYS_PFN(phys + size - 1));
+}
+
 static dma_addr_t bounce_map_phys(struct device *dev, phys_addr_t phys, size_t size,
 				  enum dma_data_direction dir, unsigned long attrs)
 {
@@ -149,10 +162,9 @@ static dma_addr_t bounce_map_phys(struct device *dev, phys_addr_t phys, size_t s
 	vdma_pool_visitor visit;
 	int err = -E2BIG;
 
-	/* registers of another device are not memory to copy */
-	if (unlikely(vdma_is_mmio(attrs)))
-		return DMA_MAPPING_ERROR;
-	if (likely(size <= vd->limits.mapping_size && offset < VDMA_SLOT_SIZE))
+	if (unlikely(!is_memory(phys, size, attrs)))
+		err = -EFAULT;
+	else if (likely(size <= vd->limits.mapping_size && offset < VDMA_SLOT_SIZE))
 		err = vdma_pool_alloc(pool, &vd->pool_user, offset + size,
 				      phys - offset, &buffer);
 	if (unlikely(err)) {

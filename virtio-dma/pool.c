@@ -364,9 +364,10 @@ static u64 user_slots(const struct vdma_pool_user *user)
 }
 
 /*
- * A user that shares the pool gets no more than three quarters of it, so that
+ * A user that shares the pool gets about three quarters of it at most, so that
  * one that saturates the pool does not stop the others. One that has its share
- * gets nothing from the caches either, which others fill.
+ * gets nothing from the caches either, which others fill. It is looked at when a
+ * cache is empty, so a user may go over by what is in the caches.
  */
 static bool over_share(struct vdma_pool *pool, struct vdma_pool_user *user, u32 want)
 {

@@ -114,7 +114,7 @@ static const char *count_failure(struct vdma_device *vd, int err)
 	this_cpu_inc(vd->stats->map_failures);
 	switch (err) {
 	case -EFAULT:
-		return "what is to be mapped is not memory";
+		return "the driver maps what is not memory";
 	case -E2BIG:
 		this_cpu_inc(vd->stats->failures_too_large);
 		return "a mapping is larger than the path allows";
@@ -134,6 +134,10 @@ static void report_failure(struct vdma_device *vd, size_t size, int err, bool qu
 
 	if (quiet || !__ratelimit(&vd->report_limit))
 		return;
+	if (err == -EFAULT) {
+		dev_err(vd->dma_dev, "virtio_dma: %s: %zu bytes not mapped\n", what, size);
+		return;
+	}
 	vdma_pool_get_info(pool, &info);
 	dev_err(vd->dma_dev, "virtio_dma: %s: wanted %zu bytes, free %llu of %llu, largest run %llu; raise pool_mb (now %u)\n",
 		what, size, info.size - info.used, info.size, info.largest_run,

@@ -4,7 +4,7 @@
 # Stock Debian kernels that we can get ourselves, with their compilers.
 KERNEL_LINES := 5.10 6.1 6.12 newest
 
-export KVER ACCEL CPUS MEM RUNS PATHS RING JOBS
+export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG
 
 TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
 TESTS_ONCE := $(filter selftests/build/% selftests/lib/% selftests/compare/%,$(TESTS))
@@ -53,7 +53,8 @@ help:
 	@echo '              KVER=LINE         for a stock Debian kernel, in out/build/; LINE: $(KERNEL_LINES)'
 	@echo 'make run      boot a guest and compare the DMA paths of a disk and a network card'
 	@echo 'make shell    a prompt in the same guest, with the modules loaded'
-	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels; JOBS=2 programs at a time'
+	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels, JOBS how many programs at a time,'
+	@echo '              LONG=1 for more rounds and CPUs that really run at once'
 	@echo 'make check    compiler and sparse warnings on every line, checkpatch, shellcheck'
 	@echo 'make clean    remove what was built and out/; the cached Debian roots stay'
 	@echo
@@ -62,7 +63,8 @@ help:
 	@echo '  ACCEL=auto    auto (KVM if a guest boots with it, else TCG), kvm (a demand), tcg'
 	@echo '  CPUS=2        of the guest'
 	@echo '  MEM=2G        of the guest; a sixteenth of it, but 128 MiB at most, is the swiotlb pool'
-	@echo '  RING=split    split or packed'
+	@echo '  RING=split    split or packed (swiotlb and bounce always use split rings)'
+	@echo '  POOL_MB=64    size of our bounce pool'
 	@echo 'and of run alone:'
 	@echo '  RUNS=10       rounds; each measures every path'
 	@echo '  PATHS="off direct platform swiotlb bounce"'

@@ -150,7 +150,7 @@ def main():
     if arguments.each_kernel:       # chosen once, as each probe of a KVM that does not work takes its time
         environment["ACCEL"] = accel.choose(os.environ.get("ACCEL") or "auto", debian.kernel(lines[0]))
     runner = Runner(environment)
-    runner.run_all(jobs, int(os.environ.get("JOBS") or 1))
+    runner.run_all(jobs, int(os.environ.get("JOBS") or os.cpu_count()))
     results = runner.results
     print(f"{results.passed} passed, {results.failed} failed, {results.skipped} skipped")
     sys.exit(1 if results.failed or not results.passed else 0)

@@ -117,21 +117,43 @@ static struct vdma_decision decide(struct vdma_device *vd,
 }
 
 /**
- * vdma_would_refuse() - would a choice be refused for this device?
+ * vdma_check_choice() - may a choice be made for this device?
  * @vd: the device
  * @choice: the choice
  *
  * Context: may sleep; device lock of the virtio device held.
- * Return: why it would be refused, as a sentence for the user, or NULL.
+ * Return: 0; -EOPNOTSUPP if the path would be refused, with the reason in the
+ * log; -ENODEV if the device is going away.
  */
-const char *vdma_would_refuse(struct vdma_device *vd, enum virtio_dma_path choice)
+int vdma_check_choice(struct vdma_device *vd, enum virtio_dma_path choice)
 {
 	struct vdma_decision d;
+	int err = -ENODEV;
 
 	mutex_lock(&vd->lock);
-	d = decide(vd, choice);
+	/* its registers may be gone in a moment, but not while the lock is held */
+	if (!vd->gone) {
+		d = decide(vd, choice);
+		err = d.refused ? -EOPNOTSUPP : 0;
+	}
 	mutex_unlock(&vd->lock);
-	return d.refused;
+	if (err == -EOPNOTSUPP)
+		dev_err(&vd->vdev->dev, "virtio_dma: path %s refused: %s\n",
+			vdma_path_name(choice), d.refused);
+	return err;
+}
+
+/**
+ * vdma_forsake() - ask nothing more of a device that is going away
+ * @vd: the device; after this the transport may take its registers away
+ *
+ * Context: may sleep.
+ */
+void vdma_forsake(struct vdma_device *vd)
+{
+	mutex_lock(&vd->lock);
+	vd->gone = true;
+	mutex_unlock(&vd->lock);
 }
 
 /*

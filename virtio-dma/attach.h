@@ -14,6 +14,7 @@ extern struct vdma_rules vdma_rules;
 
 void vdma_attach(struct vdma_device *vd);
 void vdma_detach(struct vdma_device *vd);
-const char *vdma_would_refuse(struct vdma_device *vd, enum virtio_dma_path choice);
+int vdma_check_choice(struct vdma_device *vd, enum virtio_dma_path choice);
+void vdma_forsake(struct vdma_device *vd);
 
 #endif /* _VDMA_ATTACH_H */

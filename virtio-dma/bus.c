@@ -81,6 +81,7 @@ static int bus_event(struct notifier_block *nb, unsigned long event, void *data)
 		vdma_detach(vd);
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
+		vdma_forsake(vd);
 		vdma_device_unpublish(vd);
 		break;
 	case BUS_NOTIFY_REMOVED_DEVICE:

@@ -93,6 +93,7 @@ enum vdma_state {
  * @stock_config: the transport's operations
  * @held: a driver is bound or being bound with @config; counts as a user of the
  *	module
+ * @gone: the device is going away, and must not be asked anything
  * @choice: the user's choice through sysfs, VIRTIO_DMA_AUTO if there is none
  * @state: how far we are
  * @decision: what was decided when a driver was last bound
@@ -124,6 +125,7 @@ struct vdma_device {
 	struct virtio_config_ops config;
 	const struct virtio_config_ops *stock_config;
 	bool held;
+	bool gone;
 	enum virtio_dma_path choice;
 	enum vdma_state state;
 	struct vdma_decision decision;

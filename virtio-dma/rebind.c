@@ -122,16 +122,12 @@ static int rebind(struct vdma_device *vd, enum virtio_dma_path choice)
 static int check_choice(struct vdma_device *vd, enum virtio_dma_path choice)
 {
 	struct device *dev = &vd->vdev->dev;
-	const char *refused;
+	int err;
 
 	device_lock(dev);
-	refused = vdma_would_refuse(vd, choice);
+	err = vdma_check_choice(vd, choice);
 	device_unlock(dev);
-	if (!refused)
-		return 0;
-	dev_err(dev, "virtio_dma: path %s refused: %s\n", vdma_path_name(choice),
-		refused);
-	return -EOPNOTSUPP;
+	return err;
 }
 
 /* Is the choice what the bound driver runs on already? */
@@ -179,7 +175,7 @@ static int choose(struct vdma_device *vd, enum virtio_dma_path choice)
  * device and the module from going away.
  * Return: 0; -EOPNOTSUPP if the path would be refused, -EBUSY if the device is
  * or may be in use, both with the reason in the log and the device as it was;
- * -ENODEV if the driver did not come back.
+ * -ENODEV if the driver did not come back, or the device is going away.
  */
 int vdma_choose(struct vdma_device *vd, enum virtio_dma_path choice)
 {

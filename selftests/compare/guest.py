@@ -7,7 +7,10 @@ NET_ADDRESS = "0000:00:05.0"
 # The host's page cache stands behind the disk: the question is what a path costs, not what the host's disk does.
 CACHE_MODE = "writeback"
 
-LOAD_MODULES = "modprobe virtio_pci && modprobe virtio_dma && modprobe virtio_blk && modprobe virtio_net"
+
+def load_modules(options):
+    return (f"modprobe virtio_pci && modprobe virtio_dma pool_mb={options.pool_mb} && "
+            "modprobe virtio_blk && modprobe virtio_net")
 
 
 def append(options):

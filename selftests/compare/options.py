@@ -22,6 +22,7 @@ class Options(NamedTuple):
     runs: int
     paths: tuple
     ring: str
+    pool_mb: int        # of our bounce pool
 
     def swiotlb_slots(self):
         """Of the kernel's bounce pool: 128 MiB, or a sixteenth of a small guest."""
@@ -39,7 +40,8 @@ def from_environment():
         mem=mebibytes(setting("MEM", "2G")),
         runs=number("RUNS", setting("RUNS", "10")),
         paths=tuple(dict.fromkeys(paths)),
-        ring=one_of("RING", setting("RING", "split"), RINGS))
+        ring=one_of("RING", setting("RING", "split"), RINGS),
+        pool_mb=number("POOL_MB", setting("POOL_MB", "64")))
 
 
 def setting(name, default):

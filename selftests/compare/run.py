@@ -71,7 +71,7 @@ class Comparison:
                     kos=modules.values(), serial_log=serial_log)
         with vm:
             self.argv = vm.qemu.argv
-            vm.run(guest.LOAD_MODULES)
+            vm.run(guest.load_modules(self.options))
             self.devices = [disk.Disk(vm, self.disk_image), net.Net(vm, self.port)]
             for number in range(self.options.runs):
                 paths = rotated(self.options.paths, number)

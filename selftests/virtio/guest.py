@@ -89,8 +89,8 @@ class Device:
 
     def dma(self):
         """All files of the directory dma/: {name: text}; counters are numbers."""
-        text = self.vm.run(f'cd {self.dir}/dma && for file in *; do echo "$file=$(cat $file 2> /dev/null)"; done')
-        files = dict(line.split("=", 1) for line in text.splitlines())
+        text = self.vm.run(f"cd {self.dir}/dma && grep -s '' * || true")
+        files = dict(line.split(":", 1) for line in text.splitlines())
         return {name: int(value) if value.isdigit() else value for name, value in files.items()}
 
     def write_path(self, path):

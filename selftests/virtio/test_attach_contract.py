@@ -179,8 +179,8 @@ def check_refused(bench, cell, why):
     expect_in("refused", files["refused"], why)
     expect_in("dmesg", bench.vm.run("dmesg | grep 'virtio_dma: path .* refused'"),
               f"{device.name()}: virtio_dma: path {cell.path} refused: {files['refused']}")
+    # What the device was told is no question here: its register still has what the firmware's disk driver wrote.
     expect("driver", device.driver(), "")
-    check_device_saw(bench, cell, False)
 
     device.choose("off")
     check_works(bench, cell, "off", "sysfs")

@@ -3,6 +3,7 @@
 """Does everything come and go cleanly: module, drivers, devices, power; idle and under load?"""
 
 import contextlib
+import os
 import re
 import sys
 from pathlib import Path
@@ -18,7 +19,8 @@ NIC_SLOT = {"off": 7, "direct": 8, "platform": 9, "swiotlb": 10, "bounce": 11}
 # Root ports, with a disk and a NIC to plug in for each path.
 DISK_PORT = {"off": 16, "direct": 17, "platform": 18, "swiotlb": 19, "bounce": 20}
 NIC_PORT = {"off": 21, "direct": 22, "platform": 23, "swiotlb": 24, "bounce": 25}
-UNPLUG_ROUNDS = 2
+UNPLUG_ROUNDS = 10 if os.environ.get("LONG") else 2
+LOAD_ROUNDS = 50
 # The caches that what the module allocates for a device, and larger things, come from.
 LARGE_ALLOCATION = re.compile(r"kmalloc-(.*-)?(512|1k|2k|4k|8k)")
 UNPLUG_DEADLINE = 30
@@ -127,7 +129,7 @@ class Fixed:
 
     def load_before_drivers(self):
         with self.case("loaded before the drivers: every device gets its path"):
-            self.vm.run("modprobe -r virtio_blk; modprobe -r virtio_net")
+            self.vm.run("rmmod virtio_blk; rmmod virtio_net")
             expect("insmod", guest.load(self.vm, self.rules), "")
             for device in self.devices:
                 expect_dma(device, state="unbound", reason="no driver is bound")
@@ -145,7 +147,7 @@ class Fixed:
             self.expect_all_on_their_paths()
         for path in attached:
             with self.case(f"unloading with just one device bound, on {path}: busy"):
-                self.vm.run("modprobe -r virtio_blk; modprobe -r virtio_net")
+                self.vm.run("rmmod virtio_blk; rmmod virtio_net")
                 self.vm.run("modprobe virtio_blk")
                 for disk in self.disks.values():
                     if disk is not self.disks[path]:
@@ -188,7 +190,7 @@ class Fixed:
     def driver_reload(self):
         with self.case("the drivers unloaded and loaded again: the paths again"):
             for _ in range(2):
-                self.vm.run("modprobe -r virtio_blk; modprobe -r virtio_net")
+                self.vm.run("rmmod virtio_blk; rmmod virtio_net")
                 for device in self.devices:
                     expect_dma(device, state="unbound")
                 self.vm.run("modprobe virtio_blk; modprobe virtio_net")
@@ -231,10 +233,10 @@ class Fixed:
             expect("mappings left", files["maps"] - files["unmaps"], 0)
 
     def load_rounds(self):
-        with self.case("50 times loaded and unloaded under traffic on stock devices: no memory is lost"):
-            self.vm.run("modprobe -r virtio_blk; modprobe -r virtio_net; rmmod virtio_dma; modprobe virtio_blk; modprobe virtio_net")
+        with self.case(f"{LOAD_ROUNDS} times loaded and unloaded under traffic on stock devices: no memory is lost"):
+            self.vm.run("rmmod virtio_blk; rmmod virtio_net; rmmod virtio_dma; modprobe virtio_blk; modprobe virtio_net")
             self.begin_load(["off"])
-            self.expect_no_leak(50, f"for i in $(seq $rounds); do insmod {guest.MODULE} && rmmod virtio_dma || exit 1; done")
+            self.expect_no_leak(LOAD_ROUNDS, f"for i in $(seq $rounds); do insmod {guest.MODULE} && rmmod virtio_dma || exit 1; done")
             self.end_load(["off"])
 
     def expect_no_leak(self, rounds, script):

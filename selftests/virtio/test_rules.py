@@ -148,7 +148,7 @@ class Tests:
     def run(self):
         self.vm.run("modprobe virtio_pci; modprobe virtio_blk; modprobe virtio_net; modprobe ext4; modprobe md_mod")
         self.bad_rules()
-        self.vm.run("modprobe -r virtio_blk; modprobe -r virtio_net")
+        self.vm.run("rmmod virtio_blk; rmmod virtio_net")
         self.ladder()
         self.sysfs_over_rule()
         self.different_paths_at_once()

@@ -445,7 +445,7 @@ def test_balloon(suite, kernel, modules):
             machine.run("modprobe virtio_balloon")
             check_balloon_raw(machine, device, path="off", state="stock", reason=RAW)
         with guest.case(suite, machine, "balloon, rule direct: exempt"):
-            machine.run("modprobe -r virtio_balloon; rmmod virtio_dma")
+            machine.run("rmmod virtio_balloon; rmmod virtio_dma")
             expect("insmod says", guest.load(machine, "balloon=direct"), "")
             machine.run("modprobe virtio_balloon")
             check_balloon_raw(machine, device, path="direct", state="exempt",

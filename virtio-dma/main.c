@@ -2,13 +2,18 @@
 /* virtio_dma: stock virtio drivers through chosen DMA operations. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/string.h>
 #include <linux/moduleparam.h>
 
 #include "attach.h"
 #include "bounce.h"
 #include "bus.h"
 #include "rules.h"
+
+/* Most characters of a wrong rule that are shown. */
+#define RULE_SHOWN 80
 
 static char *rules;
 module_param(rules, charp, 0444);
@@ -28,9 +33,10 @@ static int __init parse_rules(void)
 	int err;
 
 	err = vdma_rules_parse(&vdma_rules, rules, &why, &where);
+	/* a line of the log is too short for a very long rule and the reason */
 	if (err == -EINVAL)
 		pr_err("rule \"%.*s\" refused: %s\n",
-		       (int)strcspn(where, ","), where, why);
+		       min_t(int, strcspn(where, ","), RULE_SHOWN), where, why);
 	return err;
 }
 

@@ -266,6 +266,10 @@ def load(vm, rules=None):
     return vm.try_run(f"insmod {MODULE}{argument}")[1].strip()
 
 
+# Not modprobe -r: where virtio is a module it wants to unload that, too, and fails.
+UNLOAD_DRIVERS = "for driver in virtio_blk virtio_net; do [ ! -d /sys/module/$driver ] || rmmod $driver || exit 1; done"
+
+
 def loaded(vm, module="virtio_dma"):
     return vm.try_run(f"[ -d /sys/module/{module} ]")[0] == 0
 

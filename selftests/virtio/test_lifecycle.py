@@ -129,7 +129,7 @@ class Fixed:
 
     def load_before_drivers(self):
         with self.case("loaded before the drivers: every device gets its path"):
-            self.vm.run("rmmod virtio_blk; rmmod virtio_net")
+            self.vm.run(guest.UNLOAD_DRIVERS)
             expect("insmod", guest.load(self.vm, self.rules), "")
             for device in self.devices:
                 expect_dma(device, state="unbound", reason="no driver is bound")
@@ -147,7 +147,7 @@ class Fixed:
             self.expect_all_on_their_paths()
         for path in attached:
             with self.case(f"unloading with just one device bound, on {path}: busy"):
-                self.vm.run("rmmod virtio_blk; rmmod virtio_net")
+                self.vm.run(guest.UNLOAD_DRIVERS)
                 self.vm.run("modprobe virtio_blk")
                 for disk in self.disks.values():
                     if disk is not self.disks[path]:
@@ -190,7 +190,7 @@ class Fixed:
     def driver_reload(self):
         with self.case("the drivers unloaded and loaded again: the paths again"):
             for _ in range(2):
-                self.vm.run("rmmod virtio_blk; rmmod virtio_net")
+                self.vm.run(guest.UNLOAD_DRIVERS)
                 for device in self.devices:
                     expect_dma(device, state="unbound")
                 self.vm.run("modprobe virtio_blk; modprobe virtio_net")
@@ -234,7 +234,7 @@ class Fixed:
 
     def load_rounds(self):
         with self.case(f"{LOAD_ROUNDS} times loaded and unloaded under traffic on stock devices: no memory is lost"):
-            self.vm.run("rmmod virtio_blk; rmmod virtio_net; rmmod virtio_dma; modprobe virtio_blk; modprobe virtio_net")
+            self.vm.run(f"{guest.UNLOAD_DRIVERS}; rmmod virtio_dma; modprobe virtio_blk; modprobe virtio_net")
             self.begin_load(["off"])
             self.expect_no_leak(LOAD_ROUNDS, f"for i in $(seq $rounds); do insmod {guest.MODULE} && rmmod virtio_dma || exit 1; done")
             self.end_load(["off"])

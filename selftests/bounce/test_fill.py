@@ -42,7 +42,7 @@ def make_files(directory):
 
 
 def check_short_read(machine, directory, size, kept):
-    said = machine.run(f"/root/short_read {MOUNT}/{size} {BUFFER} > /tmp/read").strip()
+    said = machine.run(f"/bin/short_read {MOUNT}/{size} {BUFFER} > /tmp/read").strip()
     got = machine.run("sha256sum < /tmp/read").split()[0]
     expect("the file's content", got, image.sha256(directory / str(size)))
     rest = BUFFER - size
@@ -76,7 +76,7 @@ def main():
         directory = Path(home)
         make_files(directory)
         with vm.VM(kernel, devices=guest.share(SHARE, directory), kos=modules.values(),
-                   files={"/root/short_read": program}, name="fill") as machine:
+                   files={"/bin/short_read": program}, name="fill") as machine:
             machine.run("modprobe virtio_pci")
             for case in CASES:
                 test_policy(suite, machine, directory, *case)

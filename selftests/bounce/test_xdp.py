@@ -49,7 +49,7 @@ def test_xdp(suite, machine, path, echo):
         expect_dma(nic, path=path, state="stock" if path == "off" else "attached")
         nic.up()
         check_traffic(nic, echo)
-        machine.run(f"rm -f /tmp/xdp; /root/xdp_pass {nic.interface()} > /tmp/xdp 2>&1 &")
+        machine.run(f"rm -f /tmp/xdp; /bin/xdp_pass {nic.interface()} > /tmp/xdp 2>&1 &")
         guest.wait_until("the program says something", lambda: machine.run("cat /tmp/xdp 2>/dev/null || true"))
         expect("the program says", machine.run("cat /tmp/xdp").strip(), "attached")
         before = runs(machine)
@@ -82,7 +82,7 @@ def test_af_xdp(suite, machine, path, mode, echo):
             raise ktap.Skip(why)
         nic.up()
         nic.check_ping()    # so that the host knows our address
-        said = machine.run(f"/root/af_xdp {nic.interface()} 10.0.{nic.slot}.15 10.0.{nic.slot}.2 "
+        said = machine.run(f"/bin/af_xdp {nic.interface()} 10.0.{nic.slot}.15 10.0.{nic.slot}.2 "
                            f"52:55:0a:00:{nic.slot:02x}:02 {mode} 2>&1 || true").strip()
         suite.check(said in OUTCOMES[mode], f"the program says {said!r}")
         ktap.say(f"# {said}")
@@ -107,7 +107,7 @@ def main():
             raise ktap.Skip("the driver of this kernel wants more queues for it than QEMU's user network has")
         suite.finish()
     modules = build.build(kernel)
-    programs = {f"/root/{name}": build.program(kernel, Path(__file__).with_name(f"{name}.c"))
+    programs = {f"/bin/{name}": build.program(kernel, Path(__file__).with_name(f"{name}.c"))
                 for name in ("xdp_pass", "af_xdp")}
     devices = [argument for slot in NICS.values() for argument in guest.net(slot)]
     with guest.Echo() as echo, vm.VM(kernel, devices=devices, kos=modules.values(),

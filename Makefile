@@ -45,7 +45,7 @@ check:
 clean:
 	rm -rf out
 	find . -path ./.git -prune -o \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
-		-o -name '.*.cmd' -o -name modules.order -o -name Module.symvers \) -type f -exec rm -f {} +
+		-o -name '.*.cmd' -o -name '.*.o.d' -o -name modules.order -o -name Module.symvers \) -type f -exec rm -f {} +
 
 help:
 	@echo 'make          build the modules for the running kernel'

@@ -278,7 +278,8 @@ def test_full(bench):
         allow_a_line(bench.disk)
         log = guest.Log(bench.vm)
         with taken_by(bench, bench.disk):
-            check_told(bench, log, bench.disk, SHARED_OUT)
+            # in small pieces, the pool may have no run that is long enough before the share is reached
+            check_told(bench, log, bench.disk, SHARED_OUT, FULL)
             held = bench.disk.dma()["pool_used"]
             # three quarters of the pool; what was in a CPU's cache by then may come on top
             bench.suite.check(SMALLEST * MIB // 4 < held <= SMALLEST * MIB // 8 * 7, f"pool_used is {held}")
@@ -287,7 +288,8 @@ def test_full(bench):
             bench.nic.check_ping()
             bench.nic.down()
         check_all_read(bench, bench.disk)
-        bench.suite.check(bench.disk.dma()["failures_over_share"] > 0, "failures_over_share did not move")
+        files = bench.disk.dma()
+        bench.suite.check(files["failures_over_share"] + files["failures_full"] > 0, "no failure was counted")
     with bench.case("two disks have it all: one line says so, all is well afterwards"):
         both = bench.disk, bench.other
         allow_a_line(*both)

@@ -595,8 +595,8 @@ static u32 free_row(struct chunk *chunk, u32 slot)
  * @phys: an address in the first slot of the buffer
  *
  * An address where no buffer of @user begins is ignored, and warned about once:
- * before 5.14 virtio_ring takes the address from the ring, where the host can
- * have changed it.
+ * in 5.10 virtio_ring takes the address from the ring, where the host can have
+ * changed it.
  *
  * Context: any. Does not sleep.
  */

@@ -20,7 +20,7 @@ compat-$(call have,use_dma_iommu,iommu-dma.h)		+= DEV_DMA_IOMMU
 compat-$(call have,DEV_FLAG_DMA_IOMMU,device.h)		+= DEV_FLAG_ACCESSORS
 # 6.0: SWIOTLB locks moved out of struct io_tlb_mem, so that it can be copied
 compat-$(call have,areas,swiotlb.h)			+= SWIOTLB_AREAS
-# 6.5 (statistics of one pool), see vdma_swiotlb_return_use()
+# a pool counts its own use, see swiotlb_detach()
 compat-$(call have,total_used,swiotlb.h)		+= SWIOTLB_TOTAL_USED
 # 6.9: block devices are opened as files
 compat-$(call have,bdev_file_open_by_dev,blkdev.h)	+= BDEV_FILE

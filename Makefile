@@ -4,13 +4,13 @@
 # Stock Debian kernels that we can get ourselves, with their compilers.
 KERNEL_LINES := 5.10 6.1 6.12 newest
 
-export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG
+export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG SUITE
 
 TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
 TESTS_ONCE := $(filter selftests/build/% selftests/lib/% selftests/compare/%,$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 
-.PHONY: modules run shell test check help clean
+.PHONY: modules run shell test kunit coverage check help clean
 
 ifneq ($(filter $(KVER),$(KERNEL_LINES)),)
 modules:
@@ -38,6 +38,14 @@ test:
 	@selftests/setup.sh test
 	@selftests/run_tests.py --once $(TESTS_ONCE) --each-kernel $(TESTS_EACH_KERNEL)
 
+kunit:
+	@selftests/setup.sh kunit
+	@kunit/run.py
+
+coverage:
+	@selftests/setup.sh coverage
+	@kunit/run.py --coverage
+
 check:
 	@selftests/setup.sh check
 	@selftests/run_tests.py --once $(filter selftests/build/%,$(TESTS))
@@ -55,6 +63,8 @@ help:
 	@echo 'make shell    a prompt in the same guest, with the modules loaded'
 	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels, JOBS how many programs at a time,'
 	@echo '              LONG=1 for more rounds and CPUs that really run at once'
+	@echo 'make kunit    the KUnit suites on the debug kernel; SUITE=pool runs those with "pool" in their name'
+	@echo 'make coverage the same, and which lines of the modules they ran'
 	@echo 'make check    compiler and sparse warnings on every line, checkpatch, shellcheck'
 	@echo 'make clean    remove what was built and out/; the cached Debian roots stay'
 	@echo

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from lib import accel, child, debian
+from lib import accel, child, kernels
 from lib.failure import Failure
 from lib.paths import OUT
 
@@ -25,7 +25,8 @@ PROGRAM_DEADLINE = 600
 # How long a program has to clean up after it was told to end.
 CLEANUP_DEADLINE = 20
 
-CASE = re.compile(r"(not )?ok \d+ ?-? ?(.*?)(?: # SKIP ?(.*))?$")
+# Cases of a subtest are indented, and stand before its own result.
+CASE = re.compile(r"( *)(not )?ok \d+ ?-? ?(.*?)(?: # SKIP ?(.*))?$")
 PLAN = re.compile(r"1\.\.(\d+)(?: # SKIP ?(.*))?$")
 
 
@@ -43,9 +44,12 @@ class Job(NamedTuple):
 class Results:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
+        self.failures = []
 
-    def count(self, outcome):
+    def add(self, outcome, text):
         setattr(self, outcome, getattr(self, outcome) + 1)
+        if outcome == "failed":
+            self.failures.append(text)
 
 
 class Run:
@@ -57,6 +61,7 @@ class Run:
         self.cases = 0
         self.plan = None
         self.failed = False
+        self.open = []          # (indent, outcome) of what no result has summed up yet
         self.diagnostics = []
         self.since = time.monotonic()
 
@@ -76,7 +81,6 @@ class Run:
     def take(self, text):
         case, plan = CASE.match(text), PLAN.match(text)
         if case:
-            self.cases += 1
             self.take_case(*case.groups())
         elif plan:
             self.plan = int(plan.group(1))
@@ -85,21 +89,28 @@ class Run:
         else:
             self.diagnostics.append(text)
 
-    def take_case(self, negation, name, skip_reason):
-        if skip_reason is not None:
-            self.tell("skipped", f"{name}: {skip_reason}")
-        elif not negation:
-            self.tell("passed", name)
-        else:
-            self.tell("failed", "\n".join([name, *self.diagnostics]))
+    def take_case(self, indent, negation, name, skip_reason):
+        """Counts a case; the result of a subtest only sums up the cases indented below it."""
+        depth = len(indent)
+        outcome = "skipped" if skip_reason is not None else "failed" if negation else "passed"
+        below = []
+        while self.open and self.open[-1][0] > depth:
+            below.append(self.open.pop()[1])
+        self.open.append((depth, outcome))
+        if not depth:
+            self.cases += 1
+        if not below or outcome == "failed" and "failed" not in below:
+            self.tell(outcome, {"passed": name, "skipped": f"{name}: {skip_reason}",
+                                "failed": "\n".join([name, *self.diagnostics])}[outcome])
         self.diagnostics.clear()
 
     def tell(self, outcome, text):
-        self.results.count(outcome)
+        text = f"{self.job.name()}: {text}"
+        self.results.add(outcome, text)
         self.failed |= outcome == "failed"
         elapsed = time.monotonic() - self.since
         self.since = time.monotonic()
-        print(f"{outcome:7} {elapsed:6.1f} s  {self.job.name()}: {text}", flush=True)
+        print(f"{outcome:7} {elapsed:6.1f} s  {text}", flush=True)
 
     def last_words(self):
         return "\n".join(self.diagnostics[-15:]) or "none"
@@ -148,10 +159,12 @@ def main():
     jobs += [Job(program.resolve(), line) for line in lines for program in arguments.each_kernel]
     environment = dict(os.environ)
     if arguments.each_kernel:       # chosen once, as each probe of a KVM that does not work takes its time
-        environment["ACCEL"] = accel.choose(os.environ.get("ACCEL") or "auto", debian.kernel(lines[0]))
+        environment["ACCEL"] = accel.choose(os.environ.get("ACCEL") or "auto", kernels.kernel(lines[0]))
     runner = Runner(environment)
     runner.run_all(jobs, int(os.environ.get("JOBS") or os.cpu_count()))
     results = runner.results
+    if results.failures:
+        print("\n".join(["", "failed:", *results.failures]))
     print(f"{results.passed} passed, {results.failed} failed, {results.skipped} skipped")
     sys.exit(1 if results.failed or not results.passed else 0)
 

@@ -110,5 +110,10 @@ def program(kernel, source, out_dir=OUT / "programs"):
 
 def run_in_root(kernel, directory, argv):
     """Run a command in the suite's root, where the directory is at MOUNT_POINT; returns (exit status, output)."""
-    enter = ["sh", "-ec", ENTER_ROOT, "sh", str(kernel.root), str(directory), MOUNT_POINT]
-    return child.run(child.in_private_namespaces(enter + argv), timeout=BUILD_DEADLINE)
+    return child.run(in_root(kernel.root, directory, argv), timeout=BUILD_DEADLINE)
+
+
+def in_root(root, directory, argv):
+    """The command line that runs argv in a root, where the directory is at MOUNT_POINT."""
+    enter = ["sh", "-ec", ENTER_ROOT, "sh", str(root), str(directory), MOUNT_POINT]
+    return child.in_private_namespaces(enter + argv)

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
 import guest
 from guest import expect, expect_in
-from lib import build, debian, image, ktap, vm
+from lib import build, image, kernels, ktap, vm
 
 PATHS = ("off", "direct", "platform", "swiotlb", "bounce")
 # The paths that run operations of ours, and the counters that these move.
@@ -222,7 +222,7 @@ def test_domain(suite, bench):
 
 def main():
     suite = ktap.Suite("attach_contract")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     for domain in DOMAINS:
         with contextlib.ExitStack() as stack:

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import guest                                            # pylint: disable=wrong-import-position
 from guest import Disk, Nic, expect, expect_dma, expect_in
-from lib import build, debian, image, ktap, vm as machine
+from lib import build, image, kernels, ktap, vm as machine
 
 # One disk and one NIC for each path.
 DISK_SLOT = {"off": 2, "direct": 3, "platform": 4, "swiotlb": 5, "bounce": 6}
@@ -28,7 +28,7 @@ UNPLUG_DEADLINE = 30
 
 def main():
     suite = ktap.Suite("lifecycle")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     # 5.10 refuses path swiotlb; test_swiotlb.py looks at how
     paths = [path for path in DISK_SLOT if path != "swiotlb" or kernel.line != "5.10"]

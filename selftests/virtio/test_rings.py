@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
 import guest
 from guest import expect
-from lib import build, debian, image, ktap, vm
+from lib import build, image, kernels, ktap, vm
 
 PATHS = ("off", "direct", "platform", "swiotlb", "bounce")
 # The paths that run operations of ours.
@@ -220,7 +220,7 @@ def test_mmio(suite, kernel, modules, home, echo, interface):
 
 def main():
     suite = ktap.Suite("rings")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     with contextlib.ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="guest-drivers-")))

@@ -4,11 +4,13 @@
 # Stock Debian kernels that we can get ourselves, with their compilers.
 KERNEL_LINES := 5.10 6.1 6.12 newest
 
-export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG SUITE
+export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG DEBUG SUITE
 
 TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
 TESTS_ONCE := $(filter selftests/build/% selftests/lib/% selftests/compare/%,$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
+# On the debug kernel everything takes several times as long; these are what it has most to say about.
+TESTS_DEBUG_KERNEL := kunit/run.py selftests/virtio/test_lifecycle.py
 
 .PHONY: modules run shell test kunit coverage check help clean
 
@@ -36,7 +38,8 @@ shell:
 
 test:
 	@selftests/setup.sh test
-	@selftests/run_tests.py --once $(TESTS_ONCE) --each-kernel $(TESTS_EACH_KERNEL)
+	@selftests/run_tests.py --once $(TESTS_ONCE) --each-kernel $(TESTS_EACH_KERNEL) \
+		--debug-kernel $(TESTS_DEBUG_KERNEL)
 
 kunit:
 	@selftests/setup.sh kunit
@@ -62,7 +65,7 @@ help:
 	@echo 'make run      boot a guest and compare the DMA paths of a disk and a network card'
 	@echo 'make shell    a prompt in the same guest, with the modules loaded'
 	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels, JOBS how many programs at a time,'
-	@echo '              LONG=1 for more rounds and CPUs that really run at once'
+	@echo '              LONG=1 for more rounds and CPUs that really run at once, DEBUG=1 for all guest tests on the debug kernel'
 	@echo 'make kunit    the KUnit suites on the debug kernel; SUITE=pool runs those with "pool" in their name'
 	@echo 'make coverage the same, and which lines of the modules they ran'
 	@echo 'make check    compiler and sparse warnings on every line, checkpatch, shellcheck'

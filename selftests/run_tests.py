@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs test programs, each an executable that prints KTAP, and sums up.
 
-A program given after --once runs once; one given after --each-kernel runs for every line in KVER
-("6.1 6.12"), which it finds in its own KVER.
+A program given after --once runs once; one given after --each-kernel runs for every line in KVER ("6.1 6.12"), which it
+finds in its own KVER. Where KVER does not say otherwise, one given after --debug-kernel runs on the debug kernel, too;
+with DEBUG set, those of --each-kernel run there instead.
 """
 
 import argparse
@@ -22,6 +23,8 @@ from lib.paths import OUT
 
 DEFAULT_LINES = "6.1 6.12"
 PROGRAM_DEADLINE = 600
+# The debug kernel takes several times as long for everything.
+DEBUG_DEADLINE = 3600
 # How long a program has to clean up after it was told to end.
 CLEANUP_DEADLINE = 20
 
@@ -39,6 +42,9 @@ class Job(NamedTuple):
 
     def log(self):
         return OUT / "test" / (self.line or "once") / f"{self.program.stem}.ktap"
+
+    def deadline(self):
+        return DEBUG_DEADLINE if self.line == kernels.DEBUG_LINE else PROGRAM_DEADLINE
 
 
 class Results:
@@ -137,7 +143,7 @@ class Runner:
 
     def run_one(self, job):
         # `timeout` first asks the program to end, so that it can end its guests and remove its files.
-        argv = ["timeout", f"--kill-after={CLEANUP_DEADLINE}", str(PROGRAM_DEADLINE), str(job.program)]
+        argv = ["timeout", f"--kill-after={CLEANUP_DEADLINE}", str(job.deadline()), str(job.program)]
         process = child.spawn(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               encoding="utf-8", errors="replace", env={**self.environment, "KVER": job.line})
         self.running.add(process)
@@ -148,18 +154,28 @@ class Runner:
             child.stop(process)
 
 
+def all_jobs(arguments):
+    lines = [kernels.DEBUG_LINE] if os.environ.get("DEBUG") else (os.environ.get("KVER") or DEFAULT_LINES).split()
+    programs = [("", program) for program in arguments.once]
+    programs += [(line, program) for line in lines for program in arguments.each_kernel]
+    if not os.environ.get("KVER"):
+        programs += [(kernels.DEBUG_LINE, program) for program in arguments.debug_kernel]
+    return [Job(program.resolve(), line) for line, program in dict.fromkeys(programs)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--once", nargs="*", type=Path, default=[])
     parser.add_argument("--each-kernel", nargs="*", type=Path, default=[])
+    parser.add_argument("--debug-kernel", nargs="*", type=Path, default=[])
     arguments = parser.parse_args()
     child.exit_on_sigterm()
-    lines = (os.environ.get("KVER") or DEFAULT_LINES).split()
-    jobs = [Job(program.resolve(), "") for program in arguments.once]
-    jobs += [Job(program.resolve(), line) for line in lines for program in arguments.each_kernel]
+    jobs = all_jobs(arguments)
     environment = dict(os.environ)
-    if arguments.each_kernel:       # chosen once, as each probe of a KVM that does not work takes its time
-        environment["ACCEL"] = accel.choose(os.environ.get("ACCEL") or "auto", kernels.kernel(lines[0]))
+    # What takes long or is asked of all of them is done once, before any program's deadline begins.
+    made = [kernels.kernel(line) for line in dict.fromkeys(job.line for job in jobs if job.line)]
+    if made:
+        environment["ACCEL"] = accel.choose(os.environ.get("ACCEL") or "auto", made[0])
     runner = Runner(environment)
     runner.run_all(jobs, int(os.environ.get("JOBS") or os.cpu_count()))
     results = runner.results

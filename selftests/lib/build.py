@@ -57,9 +57,13 @@ def copy_changed_sources(source_tree, directory):
         (directory / name).unlink()
     for name in wanted:
         source, copy = source_tree / name, directory / name
-        if not copy.exists() or not filecmp.cmp(source, copy, shallow=False):
+        if not same_content(source, copy):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, copy)
+
+
+def same_content(source, copy):
+    return copy.exists() and filecmp.cmp(source, copy, shallow=False)
 
 
 def kernel_sources(tree):
@@ -92,17 +96,19 @@ def make(kernel, directory, make_args):
 
 
 def program(kernel, source, out_dir=OUT / "programs"):
-    """Build a C program for guests, linked statically; returns its path."""
+    """Build a C program for guests, with the headers beside it, linked statically; returns its path."""
     directory = out_dir / kernel.suite
     directory.mkdir(parents=True, exist_ok=True)
-    copy, result = directory / source.name, directory / source.stem
-    in_root = ["gcc", "-static", "-O2", "-Wall", "-Wextra", "-Werror",
-               "-o", f"{MOUNT_POINT}/{result.name}", f"{MOUNT_POINT}/{copy.name}"]
+    result = directory / source.stem
+    copies = {path: directory / path.name for path in [source, *source.parent.glob("*.h")]}
+    argv = ["gcc", "-static", "-O2", "-Wall", "-Wextra", "-Werror",
+            "-o", f"{MOUNT_POINT}/{result.name}", f"{MOUNT_POINT}/{source.name}"]
     with debian.locked(out_dir / f"{kernel.suite}.lock", f"another run builds for {kernel.suite}"):
-        if not (result.exists() and copy.exists() and filecmp.cmp(source, copy, shallow=False)):
+        if not (result.exists() and all(map(same_content, copies.keys(), copies.values()))):
             result.unlink(missing_ok=True)
-            shutil.copyfile(source, copy)
-            status, output = run_in_root(kernel, directory, in_root)
+            for original, copy in copies.items():
+                shutil.copyfile(original, copy)
+            status, output = run_in_root(kernel, directory, argv)
             if status:
                 raise Failure(f"{source.name} was not built for {kernel.suite}:\n{output}")
     return result

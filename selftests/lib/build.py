@@ -32,11 +32,11 @@ def build(kernel, source_tree=TOP, out_dir=OUT / "build", extra_make_args=(), sp
     return {path.stem: path for path in sorted(directory.rglob("*.ko"))}
 
 
-def check(kernel):
+def check(kernel, extra_make_args=()):
     """Build everything afresh under W=1 and sparse; any warning is a failure."""
     out_dir = OUT / "check"
     shutil.rmtree(out_dir / kernel.release, ignore_errors=True)
-    build(kernel, out_dir=out_dir, sparse=True)
+    build(kernel, out_dir=out_dir, extra_make_args=extra_make_args, sparse=True)
     log = out_dir / kernel.release / "build.log"
     found = warnings(log.read_text(encoding="utf-8"))
     if found:

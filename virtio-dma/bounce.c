@@ -446,9 +446,9 @@ const struct vdma_path vdma_path_bounce = {
 
 static int parse_fill(const char *fill)
 {
-	if (!strcmp(fill, "auto"))
+	fill_for_all = strcmp(fill, "auto");
+	if (!fill_for_all)
 		return 0;
-	fill_for_all = true;
 	if (!strcmp(fill, "preserve"))
 		fill_choice = VDMA_FILL_PRESERVE;
 	else if (!strcmp(fill, "zero"))
@@ -501,6 +501,7 @@ void vdma_bounce_exit(void)
 {
 	if (pool)
 		vdma_pool_destroy(pool);
+	pool = NULL;
 }
 
 /* --- /sys/bus/virtio/drivers/virtio_dma/pool/ --- */

@@ -433,6 +433,8 @@ static u32 take_and_refill(struct vdma_pool *pool, unsigned int order)
 static int alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
 		      unsigned int order, u32 count, u32 *block)
 {
+	u64 used;
+
 	if (over_share(pool, user, count))
 		return -EDQUOT;
 	*block = take_and_refill(pool, order);
@@ -443,7 +445,9 @@ static int alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
 	if (*block == NO_SLOT)
 		return -ENOMEM;
 	note_most(&user->most, user_slots(user) + count);
-	note_most(&pool->most, used_slots(pool));
+	/* what is too much of the block will be cut off; the figure is a snapshot */
+	used = used_slots(pool);
+	note_most(&pool->most, used - min_t(u64, used, (1U << order) - count));
 	return 0;
 }
 
@@ -532,7 +536,7 @@ int vdma_pool_alloc(struct vdma_pool *pool, struct vdma_pool_user *user,
 	u32 block, slot;
 	int err;
 
-	if (unlikely(count > pool->largest))
+	if (unlikely(size > (size_t)pool->largest << VDMA_SLOT_SHIFT))
 		return -E2BIG;
 	if (order < CACHED_ORDERS)
 		count = 1U << order;

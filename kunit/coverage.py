@@ -8,12 +8,14 @@ import re
 from lib import build
 from lib.failure import Failure
 
+# Percent of all lines that the suites have to run.
+WANTED = 90
 # Where gcov's data files are in the guest: by the path at which the objects were built.
 GUEST_DIR = f"/sys/kernel/debug/gcov{build.MOUNT_POINT}"
 
 
 def report(kernel, guest, build_dir):
-    """Print, for each unit, how much of it was executed, and the lines that were not."""
+    """Print what of each unit was executed, and the lines that were not; returns a complaint if it is too little."""
     for stale in build_dir.rglob("*.gcda"):
         stale.unlink()
     for name, data in fetch(guest):
@@ -26,6 +28,7 @@ def report(kernel, guest, build_dir):
         print(f"# coverage {percent(len(lines) - len(missed), len(lines))}  {source:28}"
               f" {'missed: ' + ranges(missed) if missed else ''}".rstrip())
     print(f"# coverage {percent(covered, total)}  all {total} lines")
+    return [f"fewer than {WANTED} % of the lines were run"] if 100 * covered < WANTED * total else []
 
 
 def fetch(guest):

@@ -50,7 +50,7 @@ def main():
         results = [line for module in modules for line in run_suites(guest, module)]
         complaints = guest.kernel_complaints() + guest.memory_leaks()
         if arguments.coverage:
-            coverage.report(kernel, guest, OUT_DIR / kernel.release)
+            complaints += coverage.report(kernel, guest, OUT_DIR / kernel.release)
     conclude(results, complaints)
 
 
@@ -67,9 +67,8 @@ def conclude(results, complaints):
     failed = [line.strip() for line in results if line.lstrip().startswith("not ok")]
     passed = sum(bool(RESULT.match(line)) for line in results) - len(failed)
     if complaints:
-        print("\n".join(["the kernel complained:", *complaints]))
-    print(f"# results: {passed} ok, {len(failed)} not ok; kernel log and kmemleak: "
-          f"{f'{len(complaints)} lines' if complaints else 'clean'}")
+        print("\n".join(["complaints, of the kernel's log, of kmemleak, or of coverage:", *complaints]))
+    print(f"# results: {passed} ok, {len(failed)} not ok; complaints: {len(complaints) or 'none'}")
     if not passed:
         raise Failure(f"no suite ran: is there one with SUITE={os.environ.get('SUITE')} in its name?")
     if failed or complaints:

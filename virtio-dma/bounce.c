@@ -303,14 +303,9 @@ static struct vdma_device *bounce_device(struct device *dev)
 
 /* --- limits --- */
 
-static u64 reach(struct device *dev, u64 mask)
-{
-	return min_not_zero(mask, dev->bus_dma_limit);
-}
-
 static int bounce_dma_supported(struct device *dev, u64 mask)
 {
-	return reach(dev, mask) >= vdma_pool_end(pool) - 1;
+	return vdma_reach(dev, mask) >= vdma_pool_end(pool) - 1;
 }
 
 static u64 bounce_get_required_mask(struct device *dev)
@@ -387,8 +382,8 @@ static const char *bounce_unavailable(struct vdma_device *vd)
 #endif
 	if (!create_pool())
 		return no_memory;
-	if (vdma_pool_end(pool) - 1 > reach(dev, dma_get_mask(dev)) ||
-	    vdma_pool_end(pool) - 1 > reach(dev, dev->coherent_dma_mask))
+	if (vdma_pool_end(pool) - 1 > vdma_reach(dev, dma_get_mask(dev)) ||
+	    vdma_pool_end(pool) - 1 > vdma_reach(dev, dev->coherent_dma_mask))
 		return out_of_reach;
 	return NULL;
 }

@@ -10,7 +10,7 @@ TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
 TESTS_ONCE := $(filter selftests/build/% selftests/lib/% selftests/compare/%,$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 # On the debug kernel everything takes several times as long; these are what it has most to say about.
-TESTS_DEBUG_KERNEL := kunit/check_build.py kunit/run.py selftests/virtio/test_lifecycle.py
+TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py kunit/run.py kunit/check_build.py
 
 .PHONY: modules run shell test kunit coverage check help clean
 

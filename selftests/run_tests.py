@@ -156,10 +156,10 @@ class Runner:
 
 def all_jobs(arguments):
     lines = [kernels.DEBUG_LINE] if os.environ.get("DEBUG") else (os.environ.get("KVER") or DEFAULT_LINES).split()
-    programs = [("", program) for program in arguments.once]
+    # What takes longest comes first, so that nothing long is left when all others are done.
+    programs = [] if os.environ.get("KVER") else [(kernels.DEBUG_LINE, program) for program in arguments.debug_kernel]
+    programs += [("", program) for program in arguments.once]
     programs += [(line, program) for line in lines for program in arguments.each_kernel]
-    if not os.environ.get("KVER"):
-        programs += [(kernels.DEBUG_LINE, program) for program in arguments.debug_kernel]
     return [Job(program.resolve(), line) for line, program in dict.fromkeys(programs)]
 
 

@@ -249,15 +249,21 @@ static void free_range(struct chunk *chunk, u32 slot, u32 end)
 	}
 }
 
+/* Of the free blocks of this order or a higher one: the least order; ORDERS if there is none. */
+static unsigned int least_order(const struct chunk *chunk, unsigned int order)
+{
+	while (order < ORDERS && chunk->head[order] == NO_SLOT)
+		order++;
+	return order;
+}
+
 /* Take one block of an order; NO_SLOT if there is none. */
 static u32 take_block(struct chunk *chunk, unsigned int order)
 {
-	unsigned int from = order;
+	unsigned int from = least_order(chunk, order);
 	u32 slot;
 
 	lockdep_assert_held(&chunk->lock);
-	while (from < ORDERS && chunk->head[from] == NO_SLOT)
-		from++;
 	if (from == ORDERS)
 		return NO_SLOT;
 
@@ -475,8 +481,8 @@ static void note_most(u64 *most, u64 used)
 /* --- allocation --- */
 
 /*
- * Take blocks of one order that is cached, as many as are wanted and can be had.
- * As few larger blocks as possible are taken for them, and cut up.
+ * Take blocks of one order that is cached, as many as are wanted and can be had:
+ * the smallest there are first, and larger ones whole as far as they are wanted.
  */
 static unsigned int take_blocks(struct chunk *chunk, unsigned int index,
 				unsigned int order, unsigned int want, u32 *block)
@@ -484,13 +490,13 @@ static unsigned int take_blocks(struct chunk *chunk, unsigned int index,
 	unsigned int got = 0;
 
 	while (got < want) {
-		unsigned int from = order + ilog2(want - got);
-		u32 slot = take_block(chunk, from), end;
+		unsigned int from = least_order(chunk, order);
+		u32 slot, end;
 
-		while (slot == NO_SLOT && from > order)
-			slot = take_block(chunk, --from);
-		if (slot == NO_SLOT)
+		if (from == ORDERS)
 			break;
+		from = min_t(unsigned int, from, order + ilog2(want - got));
+		slot = take_block(chunk, from);
 		memset(&chunk->state[slot], STATE_BODY | order, 1U << from);
 		for (end = slot + (1U << from); slot < end; slot += 1U << order) {
 			chunk->state[slot] = STATE_CACHED | order;
@@ -550,7 +556,7 @@ static u32 take(struct vdma_pool *pool, unsigned int order)
 				       take_large(pool, order);
 }
 
-/* Not inlined, as all that is slow, so that the usual case need not save registers for it. */
+/* All that is slow is not inlined, so that the usual case need not save registers for it. */
 static noinline int alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
 			       unsigned int order, u32 count, u32 *block)
 {
@@ -674,8 +680,10 @@ int vdma_pool_alloc(struct vdma_pool *pool, struct vdma_pool_user *user,
 	if (unlikely(err))
 		return err;
 
-	if (original == VDMA_NO_ORIGINAL)
-		size = original = 0;
+	if (original == VDMA_NO_ORIGINAL) {
+		original = 0;
+		size = 0;
+	}
 	chunk = chunk_of(pool, block);
 	slot = slot_of(block);
 	if (likely(order < CACHED_ORDERS)) {

@@ -98,8 +98,8 @@ def many_mappings(results):
     for figure in ("queue", "burst"):
         for way in ("uncopied", "to_device"):
             rest = f"way={way} live={{}} size=4096"
-            yield by_ratio(f"800 live mappings, 4 KiB {way}, {figure}", of(results, NONE, f"{figure} {rest.format(800)}"),
-                           of(results, NONE, f"{figure} {rest.format(8)}"), "with 8", 1.2)
+            many, few = (of(results, NONE, f"{figure} {rest.format(live)}") for live in (800, 8))
+            yield by_ratio(f"800 live mappings, 4 KiB {way}, {figure}", many, few, "with 8", 1.2)
 
 
 def more_cpus(results):

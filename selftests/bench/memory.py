@@ -6,7 +6,7 @@ import re
 from machine import POOL_MIB, SLOWEST
 
 EVENTS = ("kmem/kmalloc", "kmem/kmalloc_node", "kmem/kfree", "percpu/percpu_alloc_percpu")
-EVENT = re.compile(r"(\w+): call_site=(\S+).*? ptr=(\S+)(?:.* bytes_alloc=(\d+))?")
+EVENT = re.compile(r"-(\d+) .*? (\w+): call_site=(\S+).*? ptr=(\S+)(?:.* bytes_alloc=(\d+))?")
 # The function that makes a pool, with all that the compiler has inlined into it, and what it allocates large pieces by.
 OURS, FOR_OTHERS = re.compile(r"vdma_pool_create\b"), re.compile(r"__k\w+_node")
 
@@ -29,10 +29,13 @@ def of_pool(machine):
 
 
 def sum_up(events):
-    """Of (event, call site, pointer, size): what was allocated while the pool was made, and not freed again."""
-    ours = [number for number, (_, site, _, _) in enumerate(events) if OURS.match(site)]
+    """Of (task, event, call site, pointer, size): what the task that made the pool allocated then, and did not free."""
+    ours = [number for number, (_, _, site, _, _) in enumerate(events) if OURS.match(site)]
+    maker = events[ours[0]][0]
     held = {}
-    for event, site, pointer, size in events[ours[0]:ours[-1] + 1]:
+    for task, event, site, pointer, size in events[ours[0]:ours[-1] + 1]:
+        if task != maker:
+            continue
         if event == "kfree":
             held.pop(pointer, None)
         elif OURS.match(site) or FOR_OTHERS.match(site):

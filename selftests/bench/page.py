@@ -7,11 +7,11 @@ from html import escape
 
 from report import write_text
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 360, 70, 150, 12, 40
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 360, 84, 150, 12, 40
 COLOURS = {"platform": "#3a9d5d", "direct": "#2a7fba", "swiotlb": "#c98a1b", "bounce none": "#c39bd3",
            "bounce zero": "#8e4fa8", "bounce preserve": "#5b2c6f"}
 CHARTS = {"to_device": "To the device: map, copy, unmap", "from_device": "From the device: map, fill, unmap, copy",
-          "uncopied": "From the device, and nothing copied back (DMA_ATTR_SKIP_CPU_SYNC): swiotlb copies out all the same"}
+          "uncopied": "From the device, nothing copied back (DMA_ATTR_SKIP_CPU_SYNC); swiotlb copies out all the same"}
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; }
@@ -31,8 +31,8 @@ def html(document):
     title = f"What DMA mappings cost on {document['kernel']}"
     flags = " ".join(f"{name}={value}" for name, value in document["cpu_flags"].items() if name != "khz")
     parts = [f"<h1>{escape(title)}</h1>",
-             f"<p>Instructions for each map and unmap, counted by QEMU; pools of {document['pool_mib']} MiB; CPU {flags}; "
-             f"{escape(document['qemu'])}; {document['when']}.</p>", table(document["table"])]
+             f"<p>Instructions for each map and unmap, counted by QEMU; pools of {document['pool_mib']} MiB; "
+             f"CPU {flags}; {escape(document['qemu'])}; {document['when']}.</p>", table(document["table"])]
     for way, heading in CHARTS.items():
         parts += [f"<h2>{escape(heading)}</h2>", chart(curves(document["figures"], way), heading)]
     parts += ["<h2>dd and netperf in virtual time</h2>", throughput(document["throughput"])]
@@ -81,7 +81,7 @@ def curves(figures, way):
 
 
 def chart(lines, label):
-    """Both axes are logarithmic: twice as many bytes, twice as many instructions is a line at 45 degrees of its own scale."""
+    """Both axes are logarithmic."""
     points = [point for line in lines.values() for point in line]
     across = Axis([size for size, _ in points], LEFT, WIDTH - RIGHT, 4)
     up = Axis([count for _, count in points], HEIGHT - BOTTOM, TOP, 10)
@@ -111,8 +111,9 @@ def grid(across, up):
 def legend(lines):
     for number, configuration in enumerate(name for name, line in lines.items() if line):
         y = TOP + 14 + 20 * number
-        yield (f'<line x1="{WIDTH - RIGHT + 12}" x2="{WIDTH - RIGHT + 32}" y1="{y - 4}" y2="{y - 4}" stroke-width="3" '
-               f'stroke="{COLOURS[configuration]}"/><text x="{WIDTH - RIGHT + 38}" y="{y}">{escape(configuration)}</text>')
+        yield (f'<line x1="{WIDTH - RIGHT + 12}" x2="{WIDTH - RIGHT + 32}" y1="{y - 4}" y2="{y - 4}" '
+               f'stroke-width="3" stroke="{COLOURS[configuration]}"/>'
+               f'<text x="{WIDTH - RIGHT + 38}" y="{y}">{escape(configuration)}</text>')
 
 
 def bytes_text(size):

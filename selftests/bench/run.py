@@ -106,7 +106,7 @@ def by_what(figures):
 
 
 def print_results(kernel, results, throughput):
-    print(f"\n{kernel.release}, instructions for each call, one CPU unless it says otherwise; pools of {POOL_MIB} MiB\n")
+    print(f"\n{kernel.release}, instructions for each call, one CPU, pools of {POOL_MIB} MiB\n")
     print(f"{'':52}{'ours':>9}{'peer':>9}  {'ratio':>6}  {'goal':>6}")
     for row in goals.rows(results):
         print(table_line(row))

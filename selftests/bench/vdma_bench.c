@@ -521,7 +521,7 @@ static int work(void *data)
 	return 0;
 }
 
-/* Where instructions are counted, the counter goes on for all CPUs alike: the sum is what is wanted. */
+/* Where instructions are counted, one counter counts those of all CPUs. */
 static int run_parallel(void)
 {
 	unsigned int cpu, count = 0, failed = 0;
@@ -578,8 +578,9 @@ static void use_request(struct virtqueue *vq)
 	const struct vring *vring = virtqueue_get_vring(vq);
 	u16 idx = virtio16_to_cpu(vdev, vring->used->idx);
 	vring_used_elem_t *elem = &vring->used->ring[idx % RING_SIZE];
+	u16 head = virtio16_to_cpu(vdev, vring->avail->ring[idx % RING_SIZE]);
 
-	elem->id = cpu_to_virtio32(vdev, virtio16_to_cpu(vdev, vring->avail->ring[idx % RING_SIZE]));
+	elem->id = cpu_to_virtio32(vdev, head);
 	elem->len = 0;
 	vring->used->idx = cpu_to_virtio16(vdev, idx + 1);
 }
@@ -680,18 +681,22 @@ static int run_by_name(const char *name)
 
 static u8 *pieces[PIECES];
 
-/* Contiguous memory larger than one piece: two that happen to be neighbours. */
+/*
+ * Contiguous memory larger than one piece: two that happen to be neighbours. The
+ * lowest there is: what lies above the kernel's SWIOTLB takes it a look more.
+ */
 static u8 *find_arena(void)
 {
+	u8 *lowest = NULL;
 	unsigned int i, j;
 
 	for (i = 0; i < PIECES; i++)
 		pieces[i] = alloc_pages_exact(PIECE_SIZE, GFP_KERNEL | __GFP_NOWARN);
 	for (i = 0; i < PIECES; i++)
 		for (j = 0; pieces[i] && j < PIECES; j++)
-			if (pieces[j] == pieces[i] + PIECE_SIZE)
-				return pieces[i];
-	return NULL;
+			if (pieces[j] == pieces[i] + PIECE_SIZE && (!lowest || pieces[i] < lowest))
+				lowest = pieces[i];
+	return lowest;
 }
 
 static void free_arena(void)

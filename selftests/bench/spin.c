@@ -7,7 +7,6 @@
  *	spin read FILE	prints the time stamp counter, and the count
  */
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +15,7 @@
 
 int main(int argc, char **argv)
 {
-	volatile uint64_t *count;
+	unsigned long long *count;
 	int fd;
 
 	if (argc != 3)
@@ -28,11 +27,14 @@ int main(int argc, char **argv)
 	if (count == MAP_FAILED)
 		return 1;
 	if (!strcmp(argv[1], "read")) {
-		printf("%llu %llu\n", (unsigned long long)__rdtsc(), (unsigned long long)*count);
+		printf("%llu %llu\n", __rdtsc(), *count);
 		return 0;
 	}
 	if (nice(19) != 19)
 		return 1;
-	for (;;)
+	for (;;) {
 		++*count;
+		/* the count is to be seen in the file */
+		asm volatile("" : : : "memory");
+	}
 }

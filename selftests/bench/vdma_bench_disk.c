@@ -51,21 +51,21 @@ static void request_done(struct bio *bio)
 	WRITE_ONCE(done, true);
 }
 
-static void init_bio(struct bio *bio, struct bio_vec *vec, unsigned int op)
+static void init_bio(struct bio *bio, struct bio_vec *vec, bool write)
 {
 #ifdef BENCH_HAVE_BIO_INIT_OP
-	bio_init(bio, bdev, vec, 1, op);
+	bio_init(bio, bdev, vec, 1, write ? REQ_OP_WRITE : REQ_OP_READ);
 #else
 	bio_init(bio, vec, 1);
 	bio_set_dev(bio, bdev);
-	bio->bi_opf = op;
+	bio->bi_opf = write ? REQ_OP_WRITE : REQ_OP_READ;
 #endif
 	bio->bi_end_io = request_done;
 	__bio_add_page(bio, page, PAGE_SIZE, 0);
 }
 
 /* Until the interrupt is pending, with interrupts off: then nothing of this is counted. */
-static void wait_for_device(u16 used_before)
+static void wait_for_device(__virtio16 used_before)
 {
 	u64 end;
 
@@ -77,15 +77,15 @@ static void wait_for_device(u16 used_before)
 }
 
 /* Returns the ticks it took. */
-static u64 one_request(unsigned int op)
+static u64 one_request(bool write)
 {
-	u16 used_before = READ_ONCE(vring->used->idx);
+	__virtio16 used_before = READ_ONCE(vring->used->idx);
 	u64 begin, submitted, resumed;
 	unsigned long flags;
 	struct bio_vec vec;
 	struct bio bio;
 
-	init_bio(&bio, &vec, op);
+	init_bio(&bio, &vec, write);
 	done = false;
 	begin = rdtsc_ordered();
 	submit_bio(&bio);
@@ -105,13 +105,13 @@ static u64 one_request(unsigned int op)
 	return submitted - begin + done_at - resumed;
 }
 
-static void measure(const char *kind, unsigned int op)
+static void measure(const char *kind, bool write)
 {
 	u64 least = U64_MAX;
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		least = min(least, one_request(op));
+		least = min(least, one_request(write));
 		cond_resched();
 	}
 	pr_info("block kind=%s size=%lu rounds=1 ticks=%llu failed=0\n", kind, PAGE_SIZE,
@@ -146,8 +146,8 @@ static int __init vdma_bench_disk_init(void)
 	vring = ring_of(vdev);
 	page = alloc_page(GFP_KERNEL);
 	if (page && vring) {
-		measure("disk_read", REQ_OP_READ);
-		measure("disk_write", REQ_OP_WRITE);
+		measure("disk_read", false);
+		measure("disk_write", true);
 		__free_page(page);
 		err = 0;
 	}

@@ -27,6 +27,7 @@
 #include <linux/sort.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/vmalloc.h>
 
 #include "pool.h"
 
@@ -1022,9 +1023,7 @@ err_free_pieces:
 
 static void destroy_chunk(struct chunk *chunk)
 {
-	kvfree(chunk->owner);
-	kvfree(chunk->state);
-	kvfree(chunk->slots);
+	vfree(chunk->slots);
 	kfree(chunk);
 }
 
@@ -1039,13 +1038,15 @@ static struct chunk *create_chunk(struct page *page, size_t size)
 	chunk->phys = page_to_phys(page);
 	chunk->vaddr = page_address(page);
 	chunk->count = size >> VDMA_SLOT_SHIFT;
-	chunk->slots = kvcalloc(chunk->count, sizeof(*chunk->slots), GFP_KERNEL);
-	chunk->state = kvmalloc(chunk->count, GFP_KERNEL);
-	chunk->owner = kvzalloc(chunk->count, GFP_KERNEL);
-	if (!chunk->slots || !chunk->state || !chunk->owner) {
+	/* all tables in one: whole pages of 4 MiB of pool, which kmalloc would round up */
+	chunk->slots = vzalloc(array_size(chunk->count, sizeof(*chunk->slots) +
+					  sizeof(*chunk->state) + sizeof(*chunk->owner)));
+	if (!chunk->slots) {
 		destroy_chunk(chunk);
 		return NULL;
 	}
+	chunk->state = (u8 *)(chunk->slots + chunk->count);
+	chunk->owner = chunk->state + chunk->count;
 
 	spin_lock_init(&chunk->lock);
 	for (order = 0; order < ORDERS; order++)

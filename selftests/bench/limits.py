@@ -32,7 +32,7 @@ LIMITS = {
         "burst way=uncopied live=800 size=4096": 683,
         "filled_95 way=uncopied live=16 size=64": 569,
         "filled_95 way=uncopied live=16 size=4096": 583,
-        "filled_95 way=uncopied live=16 size=16384": 750,
+        "filled_95 way=uncopied live=16 size=16384": 806,
         "request kind=net_send size=1514": 1552,
         "request kind=disk_read size=4096": 4903,
     },

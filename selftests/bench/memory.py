@@ -5,10 +5,11 @@ import re
 
 from machine import POOL_MIB, SLOWEST
 
+PAGE_SIZE = 4096
 EVENTS = ("kmem/kmalloc", "kmem/kmalloc_node", "kmem/kfree", "percpu/percpu_alloc_percpu")
 EVENT = re.compile(r"-(\d+) .*? (\w+): call_site=(\S+).*? ptr=(\S+)(?:.* bytes_alloc=(\d+))?")
 # The function that makes a pool, with all that the compiler has inlined into it, and what it allocates large pieces by.
-OURS, FOR_OTHERS = re.compile(r"vdma_pool_create\b"), re.compile(r"__k\w+_node")
+OURS, FOR_OTHERS = re.compile(r"vdma_pool_create\b"), re.compile(r"__[kv]\w+_node")
 
 
 def of_pool(machine):
@@ -25,7 +26,8 @@ def of_pool(machine):
         for switch in {switches}; do [ ! -e $switch ] || echo 0 >$switch; done
         grep -E 'call_site' {tracing}/trace
         echo >{tracing}/trace""", timeout=SLOWEST)
-    return sum_up([match.groups() for match in map(EVENT.search, text.splitlines()) if match])
+    mapped = re.findall(r"vdma_pool_create\b.* pages=(\d+)", vm.run("cat /proc/vmallocinfo"))
+    return PAGE_SIZE * sum(map(int, mapped)) + sum_up([match.groups() for match in map(EVENT.search, text.splitlines()) if match])
 
 
 def sum_up(events):

@@ -362,6 +362,8 @@ static const char no_memory[] =
 	"there is no memory for its pool: load virtio_dma with a smaller pool_mb";
 static const char out_of_reach[] =
 	"its pool lies beyond the device's DMA mask: choose swiotlb";
+static const char no_memory_to_join[] =
+	"there is no memory for what is kept of the device: free some, and bind it again";
 static const char no_more_users[] =
 	"its pool has too many devices already: choose direct";
 #ifdef CONFIG_HIGHMEM
@@ -429,8 +431,10 @@ static struct vdma_limits limits_of_requests(const struct vdma_type *type)
 
 static const char *bounce_attach(struct vdma_device *vd)
 {
-	if (vdma_pool_join(pool, &vd->pool_user))
-		return no_more_users;
+	int err = vdma_pool_join(pool, &vd->pool_user);
+
+	if (err)
+		return err == -ENOMEM ? no_memory_to_join : no_more_users;
 	vd->fill = fill_for_all ? fill_choice : vd->type->fill;
 	vd->limits = limits_of_requests(vd->type);
 	ratelimit_state_init(&vd->report_limit, DEFAULT_RATELIMIT_INTERVAL, 1);

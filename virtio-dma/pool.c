@@ -1042,9 +1042,13 @@ static struct chunk *create_chunk(struct page *page, size_t size)
 	chunk->phys = page_to_phys(page);
 	chunk->vaddr = page_address(page);
 	chunk->count = size >> VDMA_SLOT_SHIFT;
-	/* all tables in one: whole pages of 4 MiB of pool, which kmalloc would round up */
-	chunk->slots = vzalloc(array_size(chunk->count, sizeof(*chunk->slots) +
-					  sizeof(*chunk->state) + sizeof(*chunk->owner)));
+	/*
+	 * All tables in one: whole pages of 4 MiB of pool, which kmalloc would round
+	 * up. Who wanted the pool says that there is no memory for it.
+	 */
+	chunk->slots = __vmalloc(array_size(chunk->count, sizeof(*chunk->slots) +
+					    sizeof(*chunk->state) + sizeof(*chunk->owner)),
+				 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!chunk->slots) {
 		destroy_chunk(chunk);
 		return NULL;

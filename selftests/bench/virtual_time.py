@@ -122,4 +122,3 @@ def table(throughput):
         lines.append(f"{test + ', ' + UNITS[test]:30}" + "".join(f"{cell:>24}" for cell in cells)
                      + f"{f'x {middle:.2f} ({least:.2f}-{most:.2f})':>22}")
     return "\n".join([*lines, f"(median of {ROUNDS} rounds, least-most)"])
-

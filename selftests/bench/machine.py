@@ -35,8 +35,7 @@ class Figure(NamedTuple):
 
 
 def devices(image):
-    return [*ICOUNT,
-            "-drive", f"if=none,id=disk,format=raw,file={image},cache=writeback",
+    return ["-drive", f"if=none,id=disk,format=raw,file={image},cache=writeback",
             "-device", "virtio-blk-pci,drive=disk,disable-legacy=on,addr=4,packed=off",
             *(argument for number, address in enumerate(NIC_ADDRESSES) for argument in (
                 "-netdev", f"hubport,id=net{number},hubid=0",
@@ -45,14 +44,15 @@ def devices(image):
 
 
 class Machine:
-    """Owns the guest; its devices take one path after the other."""
+    """Owns the guest; its devices take one path after the other. Its clock counts instructions, or else is a clock."""
 
-    def __init__(self, kernel, modules, image, cpus=1, **more):
+    def __init__(self, kernel, modules, image, cpus=1, accel="tcg", counts=True, **more):
         # A thread for each CPU cannot count their instructions.
         os.environ.pop("LONG", None)
+        clock = ICOUNT if counts else []
         # nokaslr: the same addresses in each boot, so that what depends on them does not differ either
-        self.vm = VM(kernel, devices(image), f"nokaslr iommu=soft swiotlb={SWIOTLB_SLOTS}", "1G", cpus,
-                     accel="tcg", kos=modules.values(), **more)
+        self.vm = VM(kernel, [*clock, *devices(image)], f"nokaslr iommu=soft swiotlb={SWIOTLB_SLOTS}", "1G", cpus,
+                     accel=accel, kos=modules.values(), **more)
         self.vm.run("modprobe virtio_pci")
 
     def __enter__(self):
@@ -74,9 +74,9 @@ class Machine:
             if got != wanted:
                 raise Failure(f"{address} is {' '.join(got)}, not {' '.join(wanted)}")
 
-    def measure(self, run):
-        """The figures of one run of the bench module."""
-        return self._load("vdma_bench", f"device={IDLE_NIC} run={run} pool_bytes={POOL_MIB << 20}")
+    def measure(self, run, repeat=1):
+        """The figures of one run of the bench module, each over so many times its rounds."""
+        return self._load("vdma_bench", f"device={IDLE_NIC} run={run} repeat={repeat} pool_bytes={POOL_MIB << 20}")
 
     def measure_disk(self):
         major, minor = self.vm.run("cat /sys/block/vda/dev").strip().split(":")

@@ -27,7 +27,8 @@ def of_pool(machine):
         grep -E 'call_site' {tracing}/trace
         echo >{tracing}/trace""", timeout=SLOWEST)
     mapped = re.findall(r"vdma_pool_create\b.* pages=(\d+)", vm.run("cat /proc/vmallocinfo"))
-    return PAGE_SIZE * sum(map(int, mapped)) + sum_up([match.groups() for match in map(EVENT.search, text.splitlines()) if match])
+    events = [match.groups() for match in map(EVENT.search, text.splitlines()) if match]
+    return PAGE_SIZE * sum(map(int, mapped)) + sum_up(events)
 
 
 def sum_up(events):

@@ -3,8 +3,8 @@
 """`make bench`: what DMA mappings cost on each path, counted in instructions, against the kernel's own SWIOTLB.
 
 An emulated guest whose clock counts instructions does fixed work with interrupts off, so that the figures are
-the same in every run, whatever else the host does. With CHECK=1 nothing is shown but whether the guarded
-figures are within their limits.
+the same in every run, whatever else the host does. Where KVM works, the same calls are timed there too. With
+CHECK=1 nothing is shown but whether the guarded figures are within their limits.
 """
 
 import os
@@ -21,7 +21,7 @@ import limits
 import memory
 import page
 import virtual_time
-from lib import build, child, image, kernels, qemu
+from lib import accel, build, child, image, kernels, qemu
 from lib.failure import Failure
 from lib.paths import OUT
 from lib.stage import stage
@@ -40,6 +40,9 @@ CONFIGURATIONS = {
     "bounce zero": ("bounce", "zero", ALL),
     "bounce preserve": ("bounce", "preserve", ("calls", "lists", "ring")),
 }
+TIMED_CONFIGURATIONS = ("direct", "swiotlb", "bounce none", "bounce zero", "bounce preserve")
+# A clock is not exact: more rounds than where instructions are counted.
+TIMED_REPEATS = 16
 DISK_CONFIGURATIONS = ("off", "platform", "direct", "swiotlb", "bounce zero")
 
 
@@ -55,7 +58,11 @@ def main():
     with stage("dd and netperf in virtual time"):
         throughput = virtual_time.measure(kernel, modules, out / "serial-throughput.log")
     print_results(kernel, results, throughput)
-    document = as_json(kernel, results, throughput)
+    times = {}
+    if accel.choose(os.environ.get("ACCEL") or "auto", kernel) == "kvm":
+        times = measure_time(kernel, modules, out, "kvm")
+        print_times(times)
+    document = as_json(kernel, results, throughput, times)
     write_json(out / "report.json", document)
     page.write(out / "report.html", document)
     print()
@@ -83,6 +90,27 @@ def count_instructions(kernel, modules, out):
             results["two CPUs"] = measure_parts(machine, "bounce", "none", ("calls", "parallel"))
             results["two CPUs, swiotlb"] = measure_parts(machine, "swiotlb", "auto", ("parallel",))
     return results
+
+
+def measure_time(kernel, modules, out, accelerator):
+    """{configuration: {what: nanoseconds for each call}}, on one CPU."""
+    times = {}
+    log = out / "serial-time.log"
+    with image.image(DISK_MIB) as disk, stage(f"timing the same calls, {accelerator}"), \
+            Machine(kernel, modules, disk, accel=accelerator, counts=False, serial_log=log) as machine:
+        for name in TIMED_CONFIGURATIONS:
+            machine.put_on(*CONFIGURATIONS[name][:2])
+            times[name] = by_what(machine.measure("calls", TIMED_REPEATS))
+        ns = 1e6 / int(machine.cpu_flags()["khz"])
+    return {name: {what: figure.each() * ns for what, figure in part.items()} for name, part in times.items()}
+
+
+def print_times(times):
+    """A call that cannot be made, as those that are too large for SWIOTLB, has no time."""
+    print("\nnanoseconds for each call, one CPU, interrupts off\n")
+    print(f"{'':36}" + "".join(f"{name:>17}" for name in times))
+    for what in times["bounce none"]:
+        print(f"{what:36}" + "".join(f"{part[what]:17.0f}" if what in part else f"{'':17}" for part in times.values()))
 
 
 def measure(machine, name):
@@ -136,14 +164,15 @@ def routines(results):
             "repetition here.")
 
 
-def as_json(kernel, results, throughput):
+def as_json(kernel, results, throughput, times):
     figures = {name: {what: figure._asdict() for what, figure in part.items()}
                for name, part in results.items() if name not in ("flags", "memory")}
     table = [{**row._asdict(), "goal": None if row.goal == float("inf") else row.goal, "met": row.met(),
               "ratio": row.ratio()} for row in goals.rows(results)]
     return {"when": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "kernel": kernel.release, "qemu": qemu_version(),
             "pool_mib": POOL_MIB, "cpu_flags": results["flags"], "memory_percent": results["memory"],
-            "table": table, "figures": figures, "throughput": throughput, "guarded": limits.LIMITS}
+            "table": table, "figures": figures, "throughput": throughput, "nanoseconds": times,
+            "guarded": limits.LIMITS}
 
 
 def qemu_version():

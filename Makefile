@@ -7,10 +7,10 @@ KERNEL_LINES := 5.10 6.1 6.12 newest
 export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG
 
 TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
-TESTS_ONCE := $(filter selftests/build/% selftests/lib/% selftests/compare/%,$(TESTS))
+TESTS_ONCE := $(filter $(addprefix selftests/,build/% lib/% compare/% devices/% nics/%),$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 
-.PHONY: modules run shell test check help clean
+.PHONY: modules run run-nics shell test check help clean
 
 ifneq ($(filter $(KVER),$(KERNEL_LINES)),)
 modules:
@@ -29,6 +29,10 @@ endif
 run:
 	@selftests/setup.sh run
 	@selftests/compare/run.py
+
+run-nics:
+	@selftests/setup.sh run-nics
+	@selftests/nics/run.py
 
 shell:
 	@selftests/setup.sh shell
@@ -52,6 +56,7 @@ help:
 	@echo '              KVER=RELEASE      for another installed kernel'
 	@echo '              KVER=LINE         for a stock Debian kernel, in out/build/; LINE: $(KERNEL_LINES)'
 	@echo 'make run      boot a guest and compare the DMA paths of a disk and a network card'
+	@echo 'make run-nics network cards as device models, under the stock drivers of a guest'
 	@echo 'make shell    a prompt in the same guest, with the modules loaded'
 	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels, JOBS how many programs at a time,'
 	@echo '              LONG=1 for more rounds and CPUs that really run at once'

@@ -31,9 +31,12 @@ class Nic:
         return f"{self.enter} sh -s <<'END_OF_SCRIPT'\n{script}\nEND_OF_SCRIPT\n"
 
     def up(self):
+        """The kernel takes IPv6 addresses away when an interface goes down, and gives only some back."""
+        # Not flush: without any address the kernel gives IPv6 up on the interface.
         name = self.interface
-        self.run(f"ip addr flush dev {name}; ip addr add {self.address}/24 dev {name}; ip link set {name} up; "
-                 f"ip addr add {self.address6}/64 dev {name}")
+        self.run(f"ip link set {name} up" + "".join(f"""
+            ip addr show dev {name} | grep -q ' {address}' || ip addr add {address} dev {name}"""
+            for address in (f"{self.address}/24", f"{self.address6}/64")))
 
     def down(self):
         self.run(f"ip link set {self.interface} down")

@@ -133,34 +133,32 @@ class Plain(Guest):
         self.pair.up()
 
     def counters_agree(self):
-        """Once both are down: what one card sent is what the other got, and what the drivers say."""
+        """What one card sent is what the other got, and what the drivers say. The first goes down, so that it is quiet."""
         first, second = self.pair.nics()
-        for nic in self.pair.nics():
-            nic.down()
+        first.down()
         sent, got = first.model.counters(), second.model.counters()
         expect("frames lost on the wire", sent["tx_lost"], 0)
         expect("frames that arrived", got["rx_frames"], sent["tx_frames"])
+        expect("what became of them",
+               got["rx_delivered"] + got["rx_filtered"] + got["rx_no_buffer"] + got["rx_not_ready"], got["rx_frames"])
         expect("malformed packets", (sent["tx_malformed"], got["tx_malformed"]), (0, 0))
         expect("lost completions", (sent["overflows"], got["overflows"]), (0, 0))
         # be_main.c:be_tx_stats_update(): a large packet counts as its segments
         expect("packets that the driver sent", first.statistics()["txq0: tx_pkts"], sent["tx_frames"])
-        statistics = second.statistics()
-        expect("packets and filtered ones that the driver got",
-               statistics["rxq0: rx_pkts"] + statistics["rx_address_filtered"] + statistics["rxq0: rx_drops_no_frags"],
-               got["rx_frames"])
+        statistics = wait_until("the driver has the latest figures", lambda: second_is_told(second, got))
+        expect("packets that the driver got", statistics["rxq0: rx_pkts"], got["rx_delivered"])
+        expect("packets for which it had no room", statistics["rxq0: rx_drops_no_frags"], got["rx_no_buffer"])
         expect("checksum errors", (statistics["rx_ip_checksum_errs"], statistics["rx_tcp_checksum_errs"],
                                    statistics["rx_udp_checksum_errs"]), (0, 0, 0))
 
     # --- settings ---
 
     def settings(self):
-        with self.case("MTU 9000: one frame carries a large packet, TCP data compare equal; and back"):
+        with self.case("MTU 9000: one frame carries a large packet, data compare equal; and back"):
             self.set_mtu(9000)
-            # Who answers is known before: neighbour discovery would count, too.
-            self.pair.ping(count=1)
-            frames = self.pair.first.model.counters()["tx_frames"]
+            frames = self.pair.first.model.counters()["tx_jumbo"]
             self.pair.ping(size=8000, count=5)
-            expect("frames of 5 large pings", self.pair.first.model.counters()["tx_frames"] - frames, 5)
+            expect("large frames of 5 large pings", self.pair.first.model.counters()["tx_jumbo"] - frames, 5)
             self.pair.check_data()
             self.set_mtu(1500)
             self.pair.check_data()
@@ -286,6 +284,8 @@ class Plain(Guest):
             self.check_traffic(self.pair)
         with self.case("the firmware answers nothing: the driver gives up; bound again, it works"):
             nic.model.ask("hang on")
+            # The driver waits for 12 seconds of its own reckoning, busy, with softirqs off: no lockup to it.
+            self.vm.run("echo 60 >/proc/sys/kernel/watchdog_thresh")
             # something that the driver has to tell the firmware
             nic.run(f"ip link set {nic.interface} promisc on")
             wait_until("the driver tells", lambda: "FW not responding" in self.log(), FIRMWARE_TIMEOUT)
@@ -309,9 +309,10 @@ class Plain(Guest):
             first.interface = self.vm.run(f"ls /sys/bus/pci/devices/{device}/net").strip()
             self.doomed.up()
             self.check_traffic(self.doomed)
-        with self.case("a model killed under load: the guest is well, the other card can be unbound"):
+        # Not a real kill: QEMU 11.1 sometimes dies of one that leaves messages unread. The guest sees the same.
+        with self.case("a model gone under load: the guest is well, the card can be unbound, the other pair works"):
             self.doomed.load_until_busy()
-            self.doomed.first.model.stop()
+            first.model.ask("hang-up")
             self.doomed.stop_load()
             self.vm.run(f"echo {device} >/sys/bus/pci/drivers/be2net/unbind", timeout=180)
             self.check_traffic(self.pair)
@@ -356,6 +357,12 @@ class BehindIommu(Guest):
             model = self.pair.first.model
             model.ask("touch 0x12345000")
             expect("violations", model.violations(), ["read 0x12345000 of 4 bytes: unmapped: touch"])
+
+
+def second_is_told(nic, counters):
+    """The statistics once they say what was filtered, which the driver asks for each second; else None."""
+    statistics = nic.statistics()
+    return statistics if statistics["rx_address_filtered"] == counters["rx_filtered"] else None
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@
 #define BE2_RX_ENTRIES		1024
 /* What a receive ring with 2 KiB fragments takes; the driver's largest MTU is 9000. */
 #define BE2_LARGEST_RX		9216
+#define BE2_LARGEST_STANDARD	(1500 + ETHERNET_HEADER + VLAN_TAG_SIZE)
 
 /**
  * struct be2_ring - a ring in guest memory
@@ -97,11 +98,13 @@ struct be2_rx {
  * struct be2_mcc - the ring of commands
  * @ring: of struct command_wrb
  * @cq: where completions and asynchronous events go
+ * @posted: commands that the driver has announced and that have not been executed
  * @async_events: those that the driver wants
  */
 struct be2_mcc {
 	struct be2_ring ring;
 	unsigned int cq;
+	uint32_t posted;
 	uint32_t async_events;
 };
 
@@ -153,6 +156,7 @@ struct be2_faults {
  * struct be2_counters - what the tests ask for
  * @tx_packets: packets that the driver has handed over
  * @tx_frames: frames put on the wire
+ * @tx_jumbo: those of them that are longer than an MTU of 1500 makes them
  * @tx_tso: packets that were cut into segments
  * @tx_checksums: packets whose checksum was put in
  * @tx_lost: frames that were lost as there was no link, or no room on the wire
@@ -160,6 +164,8 @@ struct be2_faults {
  * @rx_frames: frames that came in
  * @rx_delivered: those of them that the driver got
  * @rx_no_buffer: those that were lost as the driver had given no buffer
+ * @rx_filtered: those that the filter kept out
+ * @rx_not_ready: those that came while the driver had no ring, and those too long for one
  * @commands: commands executed
  * @commands_unknown: those that the model does not know
  * @overflows: completions or events lost as the driver's queue was full: a bug of the driver
@@ -167,6 +173,7 @@ struct be2_faults {
 struct be2_counters {
 	uint64_t tx_packets;
 	uint64_t tx_frames;
+	uint64_t tx_jumbo;
 	uint64_t tx_tso;
 	uint64_t tx_checksums;
 	uint64_t tx_lost;
@@ -174,6 +181,8 @@ struct be2_counters {
 	uint64_t rx_frames;
 	uint64_t rx_delivered;
 	uint64_t rx_no_buffer;
+	uint64_t rx_filtered;
+	uint64_t rx_not_ready;
 	uint64_t commands;
 	uint64_t commands_unknown;
 	uint64_t overflows;
@@ -195,6 +204,8 @@ struct be2_counters {
  * @filter: what is received
  * @flow_control: as set, tx and rx
  * @statistics: what the hardware counts for the driver
+ * @firmware_timer: a timerfd; once it is due, the firmware turns to the commands in the ring
+ * @firmware_delay_us: how long it takes to do so, in microseconds
  * @faults: how to misbehave
  * @counters: what is counted for tests
  * @frame: the packet being sent, with room for a VLAN tag
@@ -215,6 +226,8 @@ struct be2 {
 	struct be2_filter filter;
 	uint16_t flow_control[2];
 	struct hardware_statistics statistics;
+	int firmware_timer;
+	unsigned int firmware_delay_us;
 	struct be2_faults faults;
 	struct be2_counters counters;
 	uint8_t frame[LARGEST_FRAME];
@@ -241,6 +254,7 @@ void be2_event_doorbell(struct be2 *be2, uint32_t value);
 /* mailbox.c: commands out of guest memory, and answers back in. */
 void be2_mailbox_doorbell(struct be2 *be2, uint32_t value);
 void be2_mcc_doorbell(struct be2 *be2, uint32_t value);
+void be2_mcc_run(struct be2 *be2);
 
 /*
  * command.c: executes what is in payload, in place. Returns the status, and in *size how much of the

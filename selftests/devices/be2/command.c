@@ -321,6 +321,7 @@ static enum command_status create_mcc(struct be2 *be2, struct request *request)
 			   wanted->page_count))
 		return STATUS_ILLEGAL_FIELD;
 	be2->mcc.cq = cq;
+	be2->mcc.posted = 0;
 	be2->mcc.async_events = wanted->async_events;
 	return answer_id(request, 0);
 }

@@ -63,6 +63,7 @@ static const char *run_hang(void *model, int count, char **words, FILE *answer)
 	if (count != 2 || !is_switch(words[1], "on", "off", &hangs))
 		return "say: hang on, or: hang off";
 	be2->faults.firmware_hangs = hangs;
+	be2_mcc_run(be2);
 	return NULL;
 }
 
@@ -125,6 +126,7 @@ void be2_print_counters(void *model, FILE *answer)
 	} lines[] = {
 		{ "tx_packets", counters->tx_packets },
 		{ "tx_frames", counters->tx_frames },
+		{ "tx_jumbo", counters->tx_jumbo },
 		{ "tx_tso", counters->tx_tso },
 		{ "tx_checksums", counters->tx_checksums },
 		{ "tx_lost", counters->tx_lost },
@@ -132,6 +134,8 @@ void be2_print_counters(void *model, FILE *answer)
 		{ "rx_frames", counters->rx_frames },
 		{ "rx_delivered", counters->rx_delivered },
 		{ "rx_no_buffer", counters->rx_no_buffer },
+		{ "rx_filtered", counters->rx_filtered },
+		{ "rx_not_ready", counters->rx_not_ready },
 		{ "commands", counters->commands },
 		{ "commands_unknown", counters->commands_unknown },
 		{ "overflows", counters->overflows },

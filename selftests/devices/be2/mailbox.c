@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The two ways in which a command comes: the mailbox, and the MCC ring. */
+#include <errno.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "be2.h"
 
@@ -83,19 +86,43 @@ void be2_mailbox_doorbell(struct be2 *be2, uint32_t value)
 	run_mailbox(be2);
 }
 
+/*
+ * The firmware takes its time, as that of a real adapter does. be_cmds.c:be_cmd_get_stats() needs that: it
+ * notes that a request is under way after it has rung the doorbell, and if the answer is there before,
+ * there are no statistics ever after.
+ */
 void be2_mcc_doorbell(struct be2 *be2, uint32_t value)
 {
-	struct be2_ring *ring = &be2->mcc.ring;
 	uint32_t posted = bits(value, DB_POSTED_SHIFT, DB_POSTED_BITS);
+	const struct itimerspec delay = {
+		.it_value.tv_sec = be2->firmware_delay_us / 1000000,
+		.it_value.tv_nsec = be2->firmware_delay_us % 1000000 * 1000,
+	};
 
-	if (be2->faults.firmware_hangs || posted > ring->entries)
+	if (!be2->mcc.ring.exists || posted > be2->mcc.ring.entries - be2->mcc.posted)
+		return;
+	be2->mcc.posted += posted;
+	if (be2->firmware_delay_us)
+		timerfd_settime(be2->firmware_timer, 0, &delay, NULL);
+	else
+		be2_mcc_run(be2);
+}
+
+void be2_mcc_run(struct be2 *be2)
+{
+	struct be2_mcc *mcc = &be2->mcc;
+	uint64_t expirations;
+
+	/* So that it is not due any more; whether it was does not matter. */
+	if (read(be2->firmware_timer, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
 		return;
 	/* One of the commands may be the one that ends the ring. */
-	while (posted-- && ring->exists) {
+	while (!be2->faults.firmware_hangs && mcc->ring.exists && mcc->posted) {
 		struct command_completion completion;
-		unsigned int cq = be2->mcc.cq;
+		unsigned int cq = mcc->cq;
 
-		run_wrb(be2, be2_ring_address(ring, ring->next++), &completion);
+		mcc->posted--;
+		run_wrb(be2, be2_ring_address(&mcc->ring, mcc->ring.next++), &completion);
 		be2_complete(be2, cq, (const uint32_t *)&completion,
 			     offsetof(struct command_completion, flags) / sizeof(uint32_t));
 	}

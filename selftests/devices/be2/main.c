@@ -5,22 +5,28 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "be2.h"
+
+#define FIRMWARE_DELAY_US	5000
 
 /* So that neither side waits long for the other. */
 #define FRAMES_AT_A_TIME	64
 
 static const char usage[] =
 	"usage: %s --socket PATH [--control PATH] [--log FILE] [--mac ADDRESS]\n"
-	"          [--wire FD | --tap NAME]\n"
+	"          [--wire FD | --tap NAME] [--firmware-delay MICROSECONDS]\n"
 	"\n"
 	"  --socket PATH   where QEMU connects: -device '{\"driver\":\"vfio-user-pci\",...}'\n"
 	"  --control PATH  where somebody may ask for counters; say help there\n"
 	"  --log FILE      where accesses are written to after: log on\n"
 	"  --mac ADDRESS   of the adapter\n"
 	"  --wire FD       open file: an end of a socket pair (AF_UNIX, SOCK_DGRAM)\n"
-	"  --tap NAME      a TAP device of this machine\n";
+	"  --tap NAME      a TAP device of this machine\n"
+	"  --firmware-delay MICROSECONDS\n"
+	"                  how long a command in the ring takes\n";
 
 struct arguments {
 	const char *socket;
@@ -29,6 +35,7 @@ struct arguments {
 	const char *mac;
 	const char *wire;
 	const char *tap;
+	const char *firmware_delay;
 };
 
 static int fail(const char *what, int error)
@@ -46,6 +53,7 @@ static bool parse(int count, char **words, struct arguments *arguments)
 		{ "mac", required_argument, NULL, 'm' },
 		{ "wire", required_argument, NULL, 'w' },
 		{ "tap", required_argument, NULL, 't' },
+		{ "firmware-delay", required_argument, NULL, 'f' },
 		{ 0 },
 	};
 	int option;
@@ -69,6 +77,9 @@ static bool parse(int count, char **words, struct arguments *arguments)
 			break;
 		case 't':
 			arguments->tap = optarg;
+			break;
+		case 'f':
+			arguments->firmware_delay = optarg;
 			break;
 		default:
 			return false;
@@ -115,6 +126,7 @@ static int serve(struct be2 *be2)
 			{ .fd = be2->wire.fd,
 			  .events = POLLIN | (be2_tx_is_waiting(be2) ? POLLOUT : 0) },
 			{ .fd = control_poll_fd(&be2->control), .events = POLLIN },
+			{ .fd = be2->firmware_timer, .events = POLLIN },
 		};
 		int error;
 
@@ -130,6 +142,8 @@ static int serve(struct be2 *be2)
 		if (fds[1].revents & POLLIN)
 			receive_some(be2);
 		be2_tx_run(be2);
+		if (fds[3].revents)
+			be2_mcc_run(be2);
 		if (fds[2].revents)
 			control_serve(&be2->control);
 	}
@@ -141,6 +155,11 @@ static int open_all(struct be2 *be2, const struct arguments *arguments)
 
 	if (arguments->mac && !parse_mac(arguments->mac, be2->mac))
 		return fail(arguments->mac, EINVAL);
+	if (arguments->firmware_delay)
+		be2->firmware_delay_us = strtoul(arguments->firmware_delay, NULL, 0);
+	be2->firmware_timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (be2->firmware_timer < 0)
+		return fail("timer", errno);
 	error = plug_in(&be2->wire, arguments);
 	if (error)
 		return fail("wire", -error);
@@ -172,6 +191,8 @@ static void close_all(struct be2 *be2)
 		fclose(be2->control.log);
 	vfu_destroy(be2->vfu);
 	wire_exit(&be2->wire);
+	if (be2->firmware_timer >= 0)
+		close(be2->firmware_timer);
 	free(be2);
 }
 
@@ -190,6 +211,8 @@ int main(int count, char **words)
 		return fail("memory", ENOMEM);
 	memcpy(be2->mac, (const uint8_t[]){ 2, 0, 0, 0xbe, 2, 1 }, MAC_SIZE);
 	be2->link_is_up = true;
+	be2->firmware_timer = -1;
+	be2->firmware_delay_us = FIRMWARE_DELAY_US;
 	be2->control.model = be2;
 	be2->control.commands = be2_commands;
 	be2->control.print_counters = be2_print_counters;

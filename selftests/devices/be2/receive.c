@@ -82,6 +82,7 @@ static bool has_buffers(struct be2 *be2, unsigned int ring, size_t size)
 
 	if (needed >= 1U << RX_FRAGMENTS_BITS) {
 		be2->statistics.rx_drops_too_many_fragments++;
+		be2->counters.rx_no_buffer++;
 		return false;
 	}
 	if (needed <= rx->posted)
@@ -102,15 +103,20 @@ void be2_receive(struct be2 *be2, uint8_t *frame, size_t size)
 		return;
 	be2->counters.rx_frames++;
 	if (size > BE2_LARGEST_RX) {
+		be2->counters.rx_not_ready++;
 		port->rx_too_long++;
 		return;
 	}
 	statistics_count_rx(port, frame, size);
-	if (!rx->ring.exists)
+	if (!rx->ring.exists) {
+		be2->counters.rx_not_ready++;
 		return;
+	}
 	frame_parse(frame, size, &headers);
-	if (!be2_filter_takes(be2, frame, &headers))
+	if (!be2_filter_takes(be2, frame, &headers)) {
+		be2->counters.rx_filtered++;
 		return;
+	}
 	flags = checksum_flags(be2, frame, &headers);
 	if (headers.has_vlan) {
 		size = frame_remove_vlan(frame, size);

@@ -16,6 +16,7 @@ static void send_frame(void *context, uint8_t *frame, size_t size)
 		return;
 	}
 	be2->counters.tx_frames++;
+	be2->counters.tx_jumbo += size > BE2_LARGEST_STANDARD;
 	statistics_count_tx(&be2->statistics.port[0], frame, size);
 }
 

@@ -11,7 +11,7 @@
 
 static const char *run_help(struct control *control, FILE *answer)
 {
-	fputs("help\ncounters\nviolations\nlog on|off\ntouch ADDRESS\n", answer);
+	fputs("help\ncounters\nviolations\nlog on|off\ntouch ADDRESS\nhang-up\n", answer);
 	for (const struct control_command *c = control->commands; c->name; c++)
 		fprintf(answer, "%s %s\n", c->name, c->help);
 	return NULL;
@@ -96,6 +96,10 @@ static const char *run(struct control *control, int count, char **words, FILE *a
 		return run_violations(control, answer);
 	if (!strcmp(words[0], "log"))
 		return run_log(control, count, words);
+	if (!strcmp(words[0], "hang-up")) {
+		vfu_hang_up(control->device);
+		return NULL;
+	}
 	if (!strcmp(words[0], "touch"))
 		return run_touch(control, count, words);
 	for (const struct control_command *c = control->commands; c->name; c++)

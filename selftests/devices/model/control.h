@@ -11,6 +11,7 @@
  *	counters		what the library counted, and the model
  *	violations		accesses to guest memory that could not be done, the first of them in full
  *	log on|off		write down every access; the file is given at start
+ *	hang-up			leave the client, as a model does that is killed
  *	touch ADDRESS		read guest memory there, to see that a violation is noticed
  */
 #ifndef CONTROL_H

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -170,6 +171,20 @@ static void client_that_goes_resets(void **state)
 	assert_int_equal(f->sample.resets, 1);
 	assert_int_equal(f->sample.last_reset, VFU_RESET_DISCONNECT);
 	assert_false(vfu_dma_read(f->device, "page", BASE, &fd, 4));
+}
+
+static void hanging_up_drops_messages(void **state)
+{
+	struct fixture *f = *state;
+	struct message_header header = { .command = MESSAGE_DEVICE_RESET, .size = sizeof(header) };
+	uint32_t value = 0;
+
+	vfu_hang_up(f->device);
+	assert_int_equal(recv(f->client.fd, &value, sizeof(value), 0), 0);
+	assert_int_equal(client_send_raw(&f->client, &header, sizeof(header), NULL, 0), 0);
+	assert_int_equal(f->sample.resets, 0);
+	client_disconnect(&f->client);
+	assert_int_equal(vfu_serve(f->device), -ECONNRESET);
 }
 
 static void two_devices_in_one_process(void **state)
@@ -605,6 +620,7 @@ int main(void)
 		with_device(too_many_files_end_the_connection),
 		with_device(unknown_command_is_refused),
 		with_device(client_that_goes_resets),
+		with_device(hanging_up_drops_messages),
 		with_device(two_devices_in_one_process),
 		with_device(region_info),
 		with_device(shared_area_is_shared),

@@ -29,6 +29,7 @@ struct bar_memory {
  * @listener: where the client will connect; -1 before and after
  * @channel: the connection
  * @has_version: VERSION, which has to come first, has come
+ * @has_hung_up: messages are dropped from now on
  * @config: configuration space
  * @dma: what the guest has mapped
  * @irqs: interrupt vectors
@@ -43,6 +44,7 @@ struct vfu {
 	int listener;
 	struct channel channel;
 	bool has_version;
+	bool has_hung_up;
 	struct config_space config;
 	struct dma_table dma;
 	struct irq_table irqs;

@@ -99,6 +99,13 @@ int vfu_poll_fd(const struct vfu *device)
 	return device->channel.fd >= 0 ? device->channel.fd : device->listener;
 }
 
+void vfu_hang_up(struct vfu *device)
+{
+	device->has_hung_up = true;
+	if (device->channel.fd >= 0)
+		shutdown(device->channel.fd, SHUT_WR);
+}
+
 void device_reset(struct vfu *device, enum vfu_reset why)
 {
 	device->counters.resets++;
@@ -114,6 +121,7 @@ static void disconnect(struct vfu *device)
 	close(device->channel.fd);
 	device->channel.fd = -1;
 	device->has_version = false;
+	device->has_hung_up = false;
 	irq_clear(&device->irqs);
 	dma_unmap_all(&device->dma);
 	device_reset(device, VFU_RESET_DISCONNECT);
@@ -295,7 +303,7 @@ int vfu_serve(struct vfu *device)
 		status = channel_receive(&device->channel);
 		if (status <= 0)
 			break;
-		status = handle(device, &device->channel.message);
+		status = device->has_hung_up ? 0 : handle(device, &device->channel.message);
 		if (status)
 			break;
 		channel_next(&device->channel);

@@ -257,8 +257,8 @@ void be2_mcc_doorbell(struct be2 *be2, uint32_t value);
 void be2_mcc_run(struct be2 *be2);
 
 /*
- * command.c: executes what is in payload, in place. Returns the status, and in *size how much of the
- * payload is the answer.
+ * command.c: executes what is in payload, in place. Returns the status, and in *size how much of
+ * the payload is the answer.
  */
 enum command_status be2_execute(struct be2 *be2, uint8_t *payload, size_t *size);
 

@@ -57,7 +57,8 @@ static enum command_status get_zeros(struct be2 *be2, struct request *request)
 
 static enum command_status query_firmware_config(struct be2 *be2, struct request *request)
 {
-	struct firmware_config_response *answer = answer_with(request, struct firmware_config_response);
+	struct firmware_config_response *answer =
+		answer_with(request, struct firmware_config_response);
 
 	(void)be2;
 	/* No RSS, no multi-channel mode, port 0. */
@@ -86,6 +87,9 @@ static enum command_status get_function_privileges(struct be2 *be2, struct reque
 	return STATUS_SUCCESS;
 }
 
+/* be_main.c warns of a major version below 4. */
+#define FIRMWARE_VERSION	"4.9.0.0"
+
 static enum command_status get_firmware_version(struct be2 *be2, struct request *request)
 {
 	struct firmware_version_response *answer =
@@ -94,9 +98,8 @@ static enum command_status get_firmware_version(struct be2 *be2, struct request 
 	(void)be2;
 	if (!answer)
 		return STATUS_INVALID_LENGTH;
-	/* be_main.c warns of a major version below 4. */
-	strcpy(answer->running, "4.9.0.0");
-	strcpy(answer->flashed, "4.9.0.0");
+	memcpy(answer->running, FIRMWARE_VERSION, sizeof(FIRMWARE_VERSION));
+	memcpy(answer->flashed, FIRMWARE_VERSION, sizeof(FIRMWARE_VERSION));
 	return STATUS_SUCCESS;
 }
 
@@ -473,7 +476,8 @@ static enum command_status run(struct be2 *be2, struct request *request)
 	if (must_fail(&be2->faults, header))
 		return be2->faults.command_status;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (commands[i].subsystem != header->subsystem || commands[i].opcode != header->opcode)
+		if (commands[i].subsystem != header->subsystem ||
+		    commands[i].opcode != header->opcode)
 			continue;
 		if (request->size < commands[i].size)
 			return STATUS_INVALID_LENGTH;

@@ -2,7 +2,8 @@
 /*
  * Commands to the firmware of the BladeEngine 2, as be_cmds.h and be_cmds.c of be2net have them.
  *
- * A command is in a work request block (WRB), either in the mailbox, or in the MCC ring once there is one.
+ * A command is in a work request block (WRB), either in the mailbox, or in the MCC ring once there
+ * is one.
  */
 #ifndef COMMAND_H
 #define COMMAND_H

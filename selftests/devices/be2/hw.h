@@ -112,7 +112,7 @@ struct tx_header {
 #define TX_MSS_BITS		14
 
 struct tx_completion {
-	uint32_t index_and_status;	/* of the packet's last WRB: low 16 bits; status: high 4 bits */
+	uint32_t index_and_status; /* of the packet's last WRB: low 16 bits; status: high 4 bits */
 	uint32_t reserved[2];
 	uint32_t valid;
 };

@@ -12,8 +12,8 @@
 _Static_assert(sizeof(struct command_wrb) == 256, "be_cmds.h:struct be_mcc_wrb");
 
 /*
- * Where the payload is, and how much room there is. An answer may be longer than its request: the driver
- * gives the length of the request only, of LINK_STATUS for one.
+ * Where the payload is, and how much room there is. An answer may be longer than its request: the
+ * driver gives the length of the request only, of LINK_STATUS for one.
  */
 static uint64_t locate(const struct command_wrb *wrb, uint64_t address, size_t *size)
 {
@@ -87,9 +87,9 @@ void be2_mailbox_doorbell(struct be2 *be2, uint32_t value)
 }
 
 /*
- * The firmware takes its time, as that of a real adapter does. be_cmds.c:be_cmd_get_stats() needs that: it
- * notes that a request is under way after it has rung the doorbell, and if the answer is there before,
- * there are no statistics ever after.
+ * The firmware takes its time, as that of a real adapter does. be_cmds.c:be_cmd_get_stats() needs
+ * that: it notes that a request is under way after it has rung the doorbell, and if the answer is
+ * there before, there are no statistics ever after.
  */
 void be2_mcc_doorbell(struct be2 *be2, uint32_t value)
 {

@@ -92,8 +92,9 @@ static bool parse_mac(const char *text, uint8_t *mac)
 {
 	int used = 0;
 
-	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2], &mac[3],
-		      &mac[4], &mac[5], &used) == MAC_SIZE && !text[used] && !(mac[0] & 1);
+	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
+		      &mac[3], &mac[4], &mac[5], &used) == MAC_SIZE &&
+	       !text[used] && !(mac[0] & 1);
 }
 
 static int plug_in(struct wire *wire, const struct arguments *arguments)

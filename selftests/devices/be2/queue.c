@@ -2,9 +2,9 @@
 /*
  * Rings, and how a completion becomes an interrupt.
  *
- * A completion queue that is armed tells its event queue of an entry, and is no longer armed; an event
- * queue that is armed interrupts, and is no longer armed. The driver takes entries, zeroes them, says
- * how many it took, and arms again; what came meanwhile is told at once then.
+ * A completion queue that is armed tells its event queue of an entry, and is no longer armed; an
+ * event queue that is armed interrupts, and is no longer armed. The driver takes entries, zeroes
+ * them, says how many it took, and arms again; what came meanwhile is told at once then.
  */
 #include <string.h>
 

@@ -16,7 +16,8 @@ static bool scatter(struct be2 *be2, struct be2_rx *rx, const uint8_t *frame, si
 
 		address = be2_ring_address(&rx->ring, rx->ring.next++);
 		rx->posted--;
-		if (vfu_dma_read(be2->vfu, "receive descriptor", address, &buffer, sizeof(buffer))) {
+		if (vfu_dma_read(be2->vfu, "receive descriptor", address, &buffer,
+				 sizeof(buffer))) {
 			address = buffer.address_low | (uint64_t)buffer.address_high << 32;
 			all_there &= vfu_dma_write(be2->vfu, "receive buffer", address, frame, now);
 		} else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sending. A packet is a header WRB that says how many WRBs there are, and one WRB for each fragment;
- * the driver may add a fragment of no length, so that their number is even.
+ * Sending. A packet is a header WRB that says how many WRBs there are, and one WRB for each
+ * fragment; the driver may add a fragment of no length, so that their number is even.
  */
 #include <string.h>
 
@@ -31,7 +31,8 @@ static bool send_packet(struct be2 *be2, const struct tx_header *header, size_t 
 	if (header->flags & TX_LSO) {
 		be2->counters.tx_tso++;
 		return frame_segment(be2->frame, &headers,
-				     bits(header->flags, TX_MSS_SHIFT, TX_MSS_BITS), send_frame, be2);
+				     bits(header->flags, TX_MSS_SHIFT, TX_MSS_BITS), send_frame,
+				     be2);
 	}
 	if (header->flags & TX_IP_CHECKSUM)
 		frame_fill_ip_checksum(be2->frame, &headers);
@@ -54,8 +55,8 @@ static unsigned int gather(struct be2 *be2, unsigned int wrbs, size_t *size)
 		uint64_t address;
 		uint32_t length;
 
-		if (!vfu_dma_read(be2->vfu, "transmit WRB", be2_ring_address(ring, ring->next + i), &wrb,
-				  sizeof(wrb)))
+		if (!vfu_dma_read(be2->vfu, "transmit WRB", be2_ring_address(ring, ring->next + i),
+				  &wrb, sizeof(wrb)))
 			return TX_STATUS_DMA_ERROR;
 		address = wrb.address_low | (uint64_t)wrb.address_high << 32;
 		length = wrb.length & 0xffff;
@@ -68,7 +69,8 @@ static unsigned int gather(struct be2 *be2, unsigned int wrbs, size_t *size)
 	return 0;
 }
 
-static void complete(struct be2 *be2, const struct tx_header *header, uint32_t last, unsigned int status)
+static void complete(struct be2 *be2, const struct tx_header *header, uint32_t last,
+		     unsigned int status)
 {
 	const struct tx_completion completion = {
 		.index_and_status = last | status << TX_STATUS_SHIFT,
@@ -79,7 +81,8 @@ static void complete(struct be2 *be2, const struct tx_header *header, uint32_t l
 			     offsetof(struct tx_completion, valid) / sizeof(uint32_t));
 }
 
-static unsigned int handle_packet(struct be2 *be2, const struct tx_header *header, unsigned int wrbs)
+static unsigned int handle_packet(struct be2 *be2, const struct tx_header *header,
+				  unsigned int wrbs)
 {
 	size_t size;
 	unsigned int status;

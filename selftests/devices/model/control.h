@@ -2,14 +2,14 @@
 /*
  * The control socket: a person or a test asks a model for counters, and tells it to misbehave.
  *
- * A request is a line of words. The answer is any number of lines "NAME VALUE", then "ok", or one line
- * "error TEXT". Try it with  socat - UNIX-CONNECT:PATH
+ * A request is a line of words. The answer is any number of lines "NAME VALUE", then "ok", or one
+ * line "error TEXT". Try it with  socat - UNIX-CONNECT:PATH
  *
  * Commands that every model has:
  *
  *	help			the commands
  *	counters		what the library counted, and the model
- *	violations		accesses to guest memory that could not be done, the first of them in full
+ *	violations		accesses to guest memory that could not be done, the first in full
  *	log on|off		write down every access; the file is given at start
  *	hang-up			leave the client, as a model does that is killed
  *	touch ADDRESS		read guest memory there, to see that a violation is noticed

@@ -14,8 +14,8 @@
 #include "wire.h"
 
 /*
- * A datagram socket says that it has room while a quarter of this is in use at most, so that several
- * large packets cut into segments fit in the rest.
+ * A datagram socket says that it has room while a quarter of this is in use at most, so that
+ * several large packets cut into segments fit in the rest.
  */
 #define SOCKET_BUFFER	(8 << 20)
 

@@ -29,15 +29,18 @@ int wire_join(struct wire *wire, int fd);
 int wire_open_tap(struct wire *wire, const char *name);
 
 /*
- * Whether there is room for the segments of one large packet. A NIC that waits for it, as a real one
- * waits for its line, loses nothing.
+ * Whether there is room for the segments of one large packet. A NIC that waits for it, as a real
+ * one waits for its line, loses nothing.
  */
 bool wire_has_room(const struct wire *wire);
 
 /* Returns false when the frame is lost. */
 bool wire_send(struct wire *wire, const uint8_t *frame, size_t size);
 
-/* Takes a frame, padded to the length that one has on a wire. Returns its size, or 0 if there is none. */
+/*
+ * Takes a frame, padded to the length that one has on a wire. Returns its size, or 0 if there is
+ * none.
+ */
 size_t wire_receive(struct wire *wire, uint8_t *frame, size_t room);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A hostile driver: commands, rings and doorbells that are nearly right, or not at all, and frames of all
- * kinds from the wire.
+ * A hostile driver: commands, rings and doorbells that are nearly right, or not at all, and frames
+ * of all kinds from the wire.
  *
  *	be2_fuzz ROUNDS SEED
  *
@@ -71,16 +71,19 @@ static void put_pages(struct fuzzer *fuzzer, struct page_address *pages, unsigne
 
 static void fill_request(struct fuzzer *fuzzer, uint8_t *payload)
 {
-	static const uint8_t common[] = { 1, 4, 5, 12, 12, 13, 13, 32, 34, 35, 36, 37, 41, 50, 51, 53, 54, 55,
-					  58, 59, 60, 61, 77, 89, 90, 90, 103, 170 };
+	static const uint8_t common[] = {
+		1,  4,	5,  12, 12, 13, 13, 32, 34, 35, 36, 37, 41,  50,
+		51, 53, 54, 55, 58, 59, 60, 61, 77, 89, 90, 90, 103, 170
+	};
 	static const uint8_t eth[] = { 1, 4, 7, 7, 8, 8, 9, 10 };
 	struct request_header *header = (void *)payload;
 
 	for (size_t i = 0; i < WRB_EMBEDDED_SIZE; i++)
 		payload[i] = below(fuzzer, 4) ? 0 : next(fuzzer);
 	header->subsystem = below(fuzzer, 3) ? SUBSYSTEM_COMMON : SUBSYSTEM_ETH;
-	header->opcode = header->subsystem == SUBSYSTEM_COMMON ? common[below(fuzzer, sizeof(common))] :
-								 eth[below(fuzzer, sizeof(eth))];
+	header->opcode = header->subsystem == SUBSYSTEM_COMMON ?
+				 common[below(fuzzer, sizeof(common))] :
+				 eth[below(fuzzer, sizeof(eth))];
 	if (header->opcode == COMMON_FUNCTION_RESET && below(fuzzer, 16))
 		header->opcode = COMMON_LINK_STATUS;
 	if (header->subsystem == SUBSYSTEM_ETH) {
@@ -161,8 +164,8 @@ static void send_packet(struct fuzzer *fuzzer)
 	struct be2_ring *ring = &fuzzer->be2->tx.ring;
 	uint64_t page = below(fuzzer, MEMORY_PAGES);
 	struct tx_header header = {
-		.flags = (uint32_t)next(fuzzer) & (TX_EVENT | TX_COMPLETE | TX_LSO | TX_TCP_CHECKSUM | TX_VLAN |
-						   0xfffc0000),
+		.flags = (uint32_t)next(fuzzer) &
+			 (TX_EVENT | TX_COMPLETE | TX_LSO | TX_TCP_CHECKSUM | TX_VLAN | 0xfffc0000),
 	};
 	struct tx_fragment fragment = { .address_low = BASE + page * PAGE };
 	uint8_t *frame = fuzzer->memory + page * PAGE;
@@ -174,7 +177,8 @@ static void send_packet(struct fuzzer *fuzzer)
 	header.length_and_vlan = fragment.length | (uint32_t)next(fuzzer) << 16;
 	memcpy(frame, headers, sizeof(headers));
 	frame[below(fuzzer, sizeof(headers))] ^= below(fuzzer, 4) ? 0 : next(fuzzer);
-	vfu_dma_write(fuzzer->be2->vfu, "test", be2_ring_address(ring, ring->next), &header, sizeof(header));
+	vfu_dma_write(fuzzer->be2->vfu, "test", be2_ring_address(ring, ring->next), &header,
+		      sizeof(header));
 	vfu_dma_write(fuzzer->be2->vfu, "test", be2_ring_address(ring, ring->next + 1), &fragment,
 		      sizeof(fragment));
 	doorbell(fuzzer, DB_TX, 2 << DB_POSTED_SHIFT);
@@ -183,7 +187,8 @@ static void send_packet(struct fuzzer *fuzzer)
 static void receive_frame(struct fuzzer *fuzzer)
 {
 	uint8_t *frame = fuzzer->be2->received;
-	size_t size = SHORTEST_FRAME + below(fuzzer, below(fuzzer, 8) ? 1500 : BE2_LARGEST_RX + 100);
+	size_t size =
+		SHORTEST_FRAME + below(fuzzer, below(fuzzer, 8) ? 1500 : BE2_LARGEST_RX + 100);
 
 	for (size_t i = 0; i < 64 && i < size; i++)
 		frame[i] = next(fuzzer);
@@ -219,9 +224,10 @@ static void round_of(struct fuzzer *fuzzer)
 	case 6:
 		/* small numbers more often than not, so that they fit */
 		doorbell(fuzzer, doorbells[below(fuzzer, 5)],
-			 below(fuzzer, 4) ? below(fuzzer, 4) | below(fuzzer, 8) << 16 | below(fuzzer, 8) << 24 |
-						    below(fuzzer, 2) << 29 :
-					    next(fuzzer));
+			 below(fuzzer, 4) ?
+				 below(fuzzer, 4) | below(fuzzer, 8) << 16 |
+					 below(fuzzer, 8) << 24 | below(fuzzer, 2) << 29 :
+				 next(fuzzer));
 		break;
 	default:
 		be2_set_link(fuzzer->be2, below(fuzzer, 8));
@@ -244,7 +250,8 @@ static void live(struct fuzzer *fuzzer, uint64_t rounds)
 	assert(be2->vfu);
 	client_connect(fuzzer->client, be2->vfu);
 	assert(!client_version(fuzzer->client));
-	assert(!client_map(fuzzer->client, BASE, MEMORY_PAGES * PAGE, DMA_READABLE | DMA_WRITABLE, fd, 0));
+	assert(!client_map(fuzzer->client, BASE, MEMORY_PAGES * PAGE, DMA_READABLE | DMA_WRITABLE,
+			   fd, 0));
 	while (rounds--)
 		round_of(fuzzer);
 	fuzzer->commands += be2->counters.commands;
@@ -272,7 +279,8 @@ int main(int argc, char **argv)
 	fuzzer.random = strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15 + 1;
 	for (done = 0; done < rounds; done += ROUNDS_PER_LIFE)
 		live(&fuzzer, ROUNDS_PER_LIFE);
-	printf("%" PRIu64 " rounds, seed %s: no crash; %" PRIu64 " commands, %" PRIu64 " packets, %" PRIu64 " frames\n",
+	printf("%" PRIu64 " rounds, seed %s: no crash; %" PRIu64 " commands, %" PRIu64
+	       " packets, %" PRIu64 " frames\n",
 	       done, argv[2], fuzzer.commands, fuzzer.sent, fuzzer.received);
 	/* A fuzzer that gets nowhere finds nothing. */
 	return !(fuzzer.commands && fuzzer.sent && fuzzer.received);

@@ -37,7 +37,8 @@ void client_disconnect(struct client *client)
 	client->fd = -1;
 }
 
-int client_send_raw(struct client *client, const void *data, size_t size, const int *fds, size_t fd_count)
+int client_send_raw(struct client *client, const void *data, size_t size, const int *fds,
+		    size_t fd_count)
 {
 	union {
 		struct cmsghdr align;
@@ -96,7 +97,9 @@ int client_command(struct client *client, uint16_t command, const void *body, si
 		struct message_header header;
 		uint8_t body[MAX_BODY];
 	} message = {
-		.header = { .id = client->next_id, .command = command, .size = sizeof(message.header) + size },
+		.header = { .id = client->next_id,
+			    .command = command,
+			    .size = sizeof(message.header) + size },
 	};
 
 	close_reply_fd(client);
@@ -121,10 +124,15 @@ int client_version(struct client *client)
 	return client_command(client, MESSAGE_VERSION, &request, sizeof(request), -1);
 }
 
-int client_map(struct client *client, uint64_t address, uint64_t size, uint32_t flags, int fd, uint64_t offset)
+int client_map(struct client *client, uint64_t address, uint64_t size, uint32_t flags, int fd,
+	       uint64_t offset)
 {
 	const struct dma_map_message request = {
-		.argsz = sizeof(request), .flags = flags, .offset = offset, .address = address, .size = size,
+		.argsz = sizeof(request),
+		.flags = flags,
+		.offset = offset,
+		.address = address,
+		.size = size,
 	};
 
 	return client_command(client, MESSAGE_DMA_MAP, &request, sizeof(request), fd);
@@ -141,7 +149,9 @@ int client_unmap(struct client *client, uint64_t address, uint64_t size, uint32_
 
 int client_read(struct client *client, uint32_t region, uint64_t offset, void *data, uint32_t size)
 {
-	const struct region_access_message request = { .offset = offset, .region = region, .count = size };
+	const struct region_access_message request = { .offset = offset,
+						       .region = region,
+						       .count = size };
 	int error = client_command(client, MESSAGE_REGION_READ, &request, sizeof(request), -1);
 
 	if (error)
@@ -151,7 +161,8 @@ int client_read(struct client *client, uint32_t region, uint64_t offset, void *d
 	return 0;
 }
 
-int client_write(struct client *client, uint32_t region, uint64_t offset, const void *data, uint32_t size)
+int client_write(struct client *client, uint32_t region, uint64_t offset, const void *data,
+		 uint32_t size)
 {
 	struct {
 		struct region_access_message fixed;
@@ -159,14 +170,18 @@ int client_write(struct client *client, uint32_t region, uint64_t offset, const 
 	} request = { .fixed = { .offset = offset, .region = region, .count = size } };
 
 	memcpy(request.data, data, size);
-	return client_command(client, MESSAGE_REGION_WRITE, &request, sizeof(request.fixed) + size, -1);
+	return client_command(client, MESSAGE_REGION_WRITE, &request, sizeof(request.fixed) + size,
+			      -1);
 }
 
 int client_set_irq(struct client *client, uint32_t vector, int eventfd)
 {
 	const struct vfio_irq_set request = {
-		.argsz = sizeof(request), .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
-		.index = VFIO_PCI_MSIX_IRQ_INDEX, .start = vector, .count = 1,
+		.argsz = sizeof(request),
+		.flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
+		.index = VFIO_PCI_MSIX_IRQ_INDEX,
+		.start = vector,
+		.count = 1,
 	};
 
 	return client_command(client, MESSAGE_DEVICE_SET_IRQS, &request, sizeof(request), eventfd);

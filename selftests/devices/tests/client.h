@@ -24,7 +24,7 @@ struct client {
 	int fd;
 	uint16_t next_id;
 	struct message_header reply;
-	_Alignas(8) uint8_t body[MAX_BODY];
+	uint8_t body[MAX_BODY] __attribute__((aligned(8)));
 	int reply_fd;
 };
 
@@ -33,17 +33,20 @@ void client_connect(struct client *client, struct vfu *device);
 void client_disconnect(struct client *client);
 
 /* Sends bytes as they are; returns what vfu_serve() then says. */
-int client_send_raw(struct client *client, const void *data, size_t size, const int *fds, size_t fd_count);
+int client_send_raw(struct client *client, const void *data, size_t size, const int *fds,
+		    size_t fd_count);
 
 /* Sends a command and takes the answer. Returns the errno of the answer, 0 for success. */
 int client_command(struct client *client, uint16_t command, const void *body, size_t size, int fd);
 
 /* As client_command(), for the commands that tests use most. */
 int client_version(struct client *client);
-int client_map(struct client *client, uint64_t address, uint64_t size, uint32_t flags, int fd, uint64_t offset);
+int client_map(struct client *client, uint64_t address, uint64_t size, uint32_t flags, int fd,
+	       uint64_t offset);
 int client_unmap(struct client *client, uint64_t address, uint64_t size, uint32_t flags);
 int client_read(struct client *client, uint32_t region, uint64_t offset, void *data, uint32_t size);
-int client_write(struct client *client, uint32_t region, uint64_t offset, const void *data, uint32_t size);
+int client_write(struct client *client, uint32_t region, uint64_t offset, const void *data,
+		 uint32_t size);
 int client_set_irq(struct client *client, uint32_t vector, int eventfd);
 
 /* Whether an answer is waiting. */

@@ -15,7 +15,8 @@
 #define PAYLOAD		3000
 
 /* An Ethernet frame with IPv4 or IPv6, and TCP or UDP; returns its size. */
-static size_t make_frame(uint8_t *frame, unsigned int ip_version, unsigned int protocol, size_t payload)
+static size_t make_frame(uint8_t *frame, unsigned int ip_version, unsigned int protocol,
+			 size_t payload)
 {
 	size_t ip_size = ip_version == 4 ? 20 : 40;
 	size_t l4_size = protocol == IPPROTO_TCP ? 32 : 8;
@@ -196,7 +197,8 @@ static void segments_carry_what_the_packet_did(void **state)
 			if (vlan)
 				size = frame_insert_vlan(frame, size, 0x2007);
 			frame_parse(frame, size, &headers);
-			assert_int_equal(frame_segment(frame, &headers, 1000, take_segment, &sink), 3);
+			assert_int_equal(frame_segment(frame, &headers, 1000, take_segment, &sink),
+					 3);
 			assert_int_equal(sink.payload, 2500);
 			assert_memory_equal(sink.data, frame + headers.payload, 2500);
 			assert_int_equal(sink.flags[0], 0x90);	/* CWR, ACK */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A hostile client: sends messages that are nearly right, or not at all, and memory that it takes back.
+ * A hostile client: sends messages that are nearly right, or not at all, and memory that it takes
+ * back.
  *
  *	fuzz ROUNDS SEED
  *
- * Whatever it sends, the device must go on or end the connection; the sanitizers say if it does neither.
+ * Whatever it sends, the device must go on or end the connection; the sanitizers say if it does
+ * neither.
  */
 #include <assert.h>
 #include <stdio.h>

@@ -120,7 +120,8 @@ static int receive_header(struct channel *channel)
 	size_t have = channel->received;
 	int status;
 
-	status = receive_bytes(channel, (char *)&message->header + have, sizeof(message->header) - have);
+	status = receive_bytes(channel, (char *)&message->header + have,
+			       sizeof(message->header) - have);
 	if (status <= 0)
 		return status;
 	if (message->header.size < sizeof(message->header) ||
@@ -190,7 +191,8 @@ static int send_all(int fd, struct msghdr *header)
 	return 0;
 }
 
-static int send_reply(struct channel *channel, struct message_header *reply, const void *body, size_t size, int fd)
+static int send_reply(struct channel *channel, struct message_header *reply, const void *body,
+		      size_t size, int fd)
 {
 	union {
 		struct cmsghdr align;

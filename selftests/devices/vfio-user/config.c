@@ -11,7 +11,9 @@
 #include "config.h"
 
 #define MSIX_SIZE	12
-/* A version 2 capability (PCI Express Base Specification, 7.5.3) without the root port's registers. */
+/*
+ * A version 2 capability (PCI Express Base Specification, 7.5.3) without the root port's registers.
+ */
 #define PCIE_SIZE	60
 #define MAX_PAYLOAD_256	1
 
@@ -22,7 +24,8 @@ static void put(struct config_space *config, unsigned int offset, unsigned int s
 		config->initial[offset + i] = value >> (8 * i);
 }
 
-static void allow(struct config_space *config, unsigned int offset, unsigned int size, uint32_t mask)
+static void allow(struct config_space *config, unsigned int offset, unsigned int size,
+		  uint32_t mask)
 {
 	for (unsigned int i = 0; i < size; i++)
 		config->writable[offset + i] = mask >> (8 * i);
@@ -66,7 +69,8 @@ static int put_bars(struct config_space *config, const struct vfu_bar *bars)
 	return 0;
 }
 
-static int add_capability(struct config_space *config, unsigned int offset, uint8_t id, unsigned int size)
+static int add_capability(struct config_space *config, unsigned int offset, uint8_t id,
+			  unsigned int size)
 {
 	if (offset < PCI_STD_HEADER_SIZEOF || offset & 3 || offset + size > PCI_CFG_SPACE_SIZE)
 		return -EINVAL;
@@ -92,10 +96,12 @@ static int add_pcie(struct config_space *config, const struct vfu_pcie *pcie)
 	if (error)
 		return error;
 	put(config, at + PCI_EXP_FLAGS, 2, 2 | PCI_EXP_TYPE_ENDPOINT << 4);
-	put(config, at + PCI_EXP_DEVCAP, 4, PCI_EXP_DEVCAP_FLR | PCI_EXP_DEVCAP_RBER | MAX_PAYLOAD_256);
-	allow(config, at + PCI_EXP_DEVCTL, 2, PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_FERE |
-	      PCI_EXP_DEVCTL_URRE | PCI_EXP_DEVCTL_RELAX_EN | PCI_EXP_DEVCTL_PAYLOAD |
-	      PCI_EXP_DEVCTL_NOSNOOP_EN | PCI_EXP_DEVCTL_READRQ);
+	put(config, at + PCI_EXP_DEVCAP, 4,
+	    PCI_EXP_DEVCAP_FLR | PCI_EXP_DEVCAP_RBER | MAX_PAYLOAD_256);
+	allow(config, at + PCI_EXP_DEVCTL, 2,
+	      PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_FERE |
+		      PCI_EXP_DEVCTL_URRE | PCI_EXP_DEVCTL_RELAX_EN | PCI_EXP_DEVCTL_PAYLOAD |
+		      PCI_EXP_DEVCTL_NOSNOOP_EN | PCI_EXP_DEVCTL_READRQ);
 	put(config, at + PCI_EXP_LNKCAP, 4, link);
 	put(config, at + PCI_EXP_LNKSTA, 2, link);
 	put(config, at + PCI_EXP_LNKCAP2, 4, (2U << pcie->speed) - 2);
@@ -156,7 +162,8 @@ bool config_write(struct config_space *config, uint64_t offset, const uint8_t *d
 		uint8_t mask = config->writable[at];
 
 		config->bytes[at] = (config->bytes[at] & ~mask) | (data[i] & mask);
-		if (config->flr_at && at == config->flr_at && data[i] & PCI_EXP_DEVCTL_BCR_FLR >> 8)
+		if (config->flr_at && at == config->flr_at &&
+		    data[i] & (PCI_EXP_DEVCTL_BCR_FLR >> 8))
 			wants_reset = true;
 	}
 	return wants_reset;

@@ -35,7 +35,8 @@ void config_read(const struct config_space *config, uint64_t offset, uint8_t *da
 /* Returns true when the guest wants a function level reset. */
 bool config_write(struct config_space *config, uint64_t offset, const uint8_t *data, size_t size);
 
-void config_set(struct config_space *config, unsigned int offset, unsigned int size, uint32_t value);
+void config_set(struct config_space *config, unsigned int offset, unsigned int size,
+		uint32_t value);
 uint32_t config_get(const struct config_space *config, unsigned int offset, unsigned int size);
 
 #endif

@@ -60,12 +60,14 @@ void device_reset(struct vfu *device, enum vfu_reset why);
 int region_init(struct vfu *device);
 void region_exit(struct vfu *device);
 int region_reply_info(struct vfu *device, const struct message *message);
-int region_read(struct vfu *device, unsigned int region, uint64_t offset, uint8_t *data, size_t size);
-int region_write(struct vfu *device, unsigned int region, uint64_t offset, const uint8_t *data, size_t size);
+int region_read(struct vfu *device, unsigned int region, uint64_t offset, uint8_t *data,
+		size_t size);
+int region_write(struct vfu *device, unsigned int region, uint64_t offset, const uint8_t *data,
+		 size_t size);
 
 /* log.c */
-void log_access(struct vfu *device, const char *kind, unsigned int region, uint64_t offset, unsigned int size,
-		uint64_t value);
+void log_access(struct vfu *device, const char *kind, unsigned int region, uint64_t offset,
+		unsigned int size, uint64_t value);
 void log_map(struct vfu *device, uint64_t address, uint64_t size, bool has_file);
 void log_unmap(struct vfu *device, uint64_t address, uint64_t size);
 void log_interrupt(struct vfu *device, unsigned int vector);

@@ -2,8 +2,9 @@
 /*
  * Guest memory as the device sees it.
  *
- * QEMU unmaps and maps again while the guest runs (firmware hides parts of low memory, BARs move, and
- * a vIOMMU follows each of the driver's mappings), so nothing is remembered from one access to the next.
+ * QEMU unmaps and maps again while the guest runs (firmware hides parts of low memory, BARs move,
+ * and a vIOMMU follows each of the driver's mappings), so nothing is remembered from one access to
+ * the next.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 
 #define DMA_PAGE_SIZE	4096ULL
 #define FIRST_CAPACITY	64
-#define FOUR_GIB	(1ULL << 32)
+#define FOUR_GIB	0x100000000ULL
 
 void dma_init(struct dma_table *table, struct vfu_counters *counters)
 {
@@ -93,14 +94,15 @@ static int make_room(struct dma_table *table)
 
 static void insert(struct dma_table *table, size_t index, const struct dma_range *range)
 {
-	memmove(&table->ranges[index + 1], &table->ranges[index], (table->count - index) * sizeof(*range));
+	memmove(&table->ranges[index + 1], &table->ranges[index],
+		(table->count - index) * sizeof(*range));
 	table->ranges[index] = *range;
 	table->count++;
 }
 
 /*
- * A file that can be made shorter under us would kill us at the next access. QEMU's memory-backend-memfd
- * is sealed against it; other files are treated as memory that is not shared.
+ * A file that can be made shorter under us would kill us at the next access. QEMU's memory-backend-
+ * memfd is sealed against it; other files are treated as memory that is not shared.
  */
 static bool cannot_shrink(int fd)
 {
@@ -120,14 +122,16 @@ static int map_memory(struct dma_range *range, int fd, uint64_t offset)
 		return -errno;
 	if ((uint64_t)file.st_size < offset || (uint64_t)file.st_size - offset < range->size)
 		return -EINVAL;
-	memory = mmap(NULL, range->size, PROT_READ | (range->writable ? PROT_WRITE : 0), MAP_SHARED, fd, offset);
+	memory = mmap(NULL, range->size, PROT_READ | (range->writable ? PROT_WRITE : 0), MAP_SHARED,
+		      fd, offset);
 	if (memory == MAP_FAILED)
 		return -errno;
 	range->memory = memory;
 	return 0;
 }
 
-int dma_map(struct dma_table *table, uint64_t address, uint64_t size, unsigned int flags, int fd, uint64_t offset)
+int dma_map(struct dma_table *table, uint64_t address, uint64_t size, unsigned int flags, int fd,
+	    uint64_t offset)
 {
 	struct dma_range range = {
 		.address = address,
@@ -204,7 +208,8 @@ int dma_unmap(struct dma_table *table, uint64_t address, uint64_t size)
 		forget_memory(&table->ranges[end]);
 	if (first == end)
 		return 0;
-	memmove(&table->ranges[first], &table->ranges[end], (table->count - end) * sizeof(*table->ranges));
+	memmove(&table->ranges[first], &table->ranges[end],
+		(table->count - end) * sizeof(*table->ranges));
 	table->count -= end - first;
 	table->counters->dma_unmaps += end - first;
 	return 0;
@@ -218,7 +223,9 @@ static void keep_violation(struct dma_table *table, const struct vfu_violation *
 		table->violations[number] = *violation;
 }
 
-/* Whether [violation->address, + size) can be reached; if not, violation says where not, and why. */
+/*
+ * Whether [violation->address, + size) can be reached; if not, violation says where not, and why.
+ */
 static bool reachable(const struct dma_table *table, struct vfu_violation *violation)
 {
 	uint64_t address = violation->address, left = violation->size;
@@ -250,7 +257,8 @@ static bool reachable(const struct dma_table *table, struct vfu_violation *viola
 	return true;
 }
 
-static void count_access(struct vfu_counters *counters, uint64_t address, size_t size, bool is_write)
+static void count_access(struct vfu_counters *counters, uint64_t address, size_t size,
+			 bool is_write)
 {
 	uint64_t last = address + size - 1;
 
@@ -268,9 +276,12 @@ static void count_access(struct vfu_counters *counters, uint64_t address, size_t
 	}
 }
 
-static bool may_access(struct dma_table *table, const char *what, uint64_t address, size_t size, bool is_write)
+static bool may_access(struct dma_table *table, const char *what, uint64_t address, size_t size,
+		       bool is_write)
 {
-	struct vfu_violation violation = { .what = what, .address = address, .size = size, .is_write = is_write };
+	struct vfu_violation violation = {
+		.what = what, .address = address, .size = size, .is_write = is_write
+	};
 
 	count_access(table->counters, address, size, is_write);
 	/* What wraps runs into address 0 in the sum, and off the end of the table in the search. */
@@ -280,7 +291,10 @@ static bool may_access(struct dma_table *table, const char *what, uint64_t addre
 	return false;
 }
 
-/* The memory at the address, and in *here how much of it lies in one piece. Only after may_access(). */
+/*
+ * The memory at the address, and in *here how much of it lies in one piece. Only after
+ * may_access().
+ */
 static uint8_t *memory_at(const struct dma_table *table, uint64_t address, size_t *here)
 {
 	const struct dma_range *range = &table->ranges[find(table, address)];
@@ -291,7 +305,8 @@ static uint8_t *memory_at(const struct dma_table *table, uint64_t address, size_
 	return range->memory + offset;
 }
 
-bool dma_read(struct dma_table *table, const char *what, uint64_t address, void *buffer, size_t size)
+bool dma_read(struct dma_table *table, const char *what, uint64_t address, void *buffer,
+	      size_t size)
 {
 	uint8_t *to = buffer;
 
@@ -311,7 +326,8 @@ bool dma_read(struct dma_table *table, const char *what, uint64_t address, void 
 	return true;
 }
 
-bool dma_write(struct dma_table *table, const char *what, uint64_t address, const void *buffer, size_t size)
+bool dma_write(struct dma_table *table, const char *what, uint64_t address, const void *buffer,
+	       size_t size)
 {
 	const uint8_t *from = buffer;
 

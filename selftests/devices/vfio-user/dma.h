@@ -48,15 +48,20 @@ void dma_exit(struct dma_table *table);
  * Returns 0; -EINVAL when the range is empty, wraps, is not in whole pages or not in the file;
  * -EEXIST when it overlaps one that is there; -ENOSPC; -ENOMEM; or what mmap(2) gave.
  */
-int dma_map(struct dma_table *table, uint64_t address, uint64_t size, unsigned int flags, int fd, uint64_t offset);
+int dma_map(struct dma_table *table, uint64_t address, uint64_t size, unsigned int flags, int fd,
+	    uint64_t offset);
 
-/* Unmaps what lies in [address, address + size), also a part of a range. Whole pages, or -EINVAL. */
+/*
+ * Unmaps what lies in [address, address + size), also a part of a range. Whole pages, or -EINVAL.
+ */
 int dma_unmap(struct dma_table *table, uint64_t address, uint64_t size);
 
 void dma_unmap_all(struct dma_table *table);
 
-bool dma_read(struct dma_table *table, const char *what, uint64_t address, void *buffer, size_t size);
-bool dma_write(struct dma_table *table, const char *what, uint64_t address, const void *buffer, size_t size);
+bool dma_read(struct dma_table *table, const char *what, uint64_t address, void *buffer,
+	      size_t size);
+bool dma_write(struct dma_table *table, const char *what, uint64_t address, const void *buffer,
+	       size_t size);
 bool dma_publish32(struct dma_table *table, const char *what, uint64_t address, uint32_t value);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MSI-X vectors: an eventfd each, which the client gives us while the guest has the vector switched on.
- * The client itself holds back interrupts of a masked vector.
+ * MSI-X vectors: an eventfd each, which the client gives us while the guest has the vector switched
+ * on. The client itself holds back interrupts of a masked vector.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +67,8 @@ static bool is_eventfd(int fd)
 	       !memcmp(target, wanted, sizeof(wanted) - 1) && !fcntl(fd, F_SETFL, O_NONBLOCK);
 }
 
-static int set_eventfds(struct irq_table *table, struct message *message, const struct vfio_irq_set *request)
+static int set_eventfds(struct irq_table *table, struct message *message,
+			const struct vfio_irq_set *request)
 {
 	if (message->fd_count > request->count)
 		return -EINVAL;

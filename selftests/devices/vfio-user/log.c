@@ -9,26 +9,26 @@ void vfu_set_log(struct vfu *device, FILE *log)
 	device->log = log;
 }
 
-void log_access(struct vfu *device, const char *kind, unsigned int region, uint64_t offset, unsigned int size,
-		uint64_t value)
+void log_access(struct vfu *device, const char *kind, unsigned int region, uint64_t offset,
+		unsigned int size, uint64_t value)
 {
 	if (device->log)
-		fprintf(device->log, "%" PRIu64 " %s %u 0x%" PRIx64 " %u 0x%" PRIx64 "\n", ++device->log_lines, kind,
-			region, offset, size, value);
+		fprintf(device->log, "%" PRIu64 " %s %u 0x%" PRIx64 " %u 0x%" PRIx64 "\n",
+			++device->log_lines, kind, region, offset, size, value);
 }
 
 void log_map(struct vfu *device, uint64_t address, uint64_t size, bool has_file)
 {
 	if (device->log)
-		fprintf(device->log, "%" PRIu64 " map 0x%" PRIx64 " %" PRIu64 " %s\n", ++device->log_lines, address,
-			size, has_file ? "file" : "none");
+		fprintf(device->log, "%" PRIu64 " map 0x%" PRIx64 " %" PRIu64 " %s\n",
+			++device->log_lines, address, size, has_file ? "file" : "none");
 }
 
 void log_unmap(struct vfu *device, uint64_t address, uint64_t size)
 {
 	if (device->log)
-		fprintf(device->log, "%" PRIu64 " unmap 0x%" PRIx64 " %" PRIu64 "\n", ++device->log_lines, address,
-			size);
+		fprintf(device->log, "%" PRIu64 " unmap 0x%" PRIx64 " %" PRIu64 "\n",
+			++device->log_lines, address, size);
 }
 
 void log_interrupt(struct vfu *device, unsigned int vector)

@@ -2,8 +2,8 @@
 /*
  * Messages of vfio-user, as docs/interop/vfio-user.rst of QEMU has them.
  *
- * Numbers are in the host's byte order. Where a message is what an ioctl of VFIO has as its argument,
- * the structure is that of <linux/vfio.h>.
+ * Numbers are in the host's byte order. Where a message is what an ioctl of VFIO has as its
+ * argument, the structure is that of <linux/vfio.h>.
  */
 #ifndef PROTOCOL_H
 #define PROTOCOL_H

@@ -34,8 +34,8 @@ static bool msix_fits(const struct vfu_setup *setup)
 
 	if (!msix->vectors)
 		return true;
-	return msix->vectors <= VFU_MAX_VECTORS && msix->table_bar < VFU_BARS && msix->pba_bar < VFU_BARS &&
-	       !((msix->table_offset | msix->pba_offset) % 8) &&
+	return msix->vectors <= VFU_MAX_VECTORS && msix->table_bar < VFU_BARS &&
+	       msix->pba_bar < VFU_BARS && !((msix->table_offset | msix->pba_offset) % 8) &&
 	       msix->table_offset + table_size <= setup->bar[msix->table_bar].size &&
 	       msix->pba_offset + pba_size <= setup->bar[msix->pba_bar].size;
 }
@@ -93,7 +93,8 @@ static uint64_t region_size(const struct vfu *device, unsigned int region)
 	return region == VFIO_PCI_CONFIG_REGION_INDEX ? VFU_CONFIG_SIZE : 0;
 }
 
-static void fill_areas(struct vfio_region_info_cap_sparse_mmap *capability, const struct vfu_bar *bar)
+static void fill_areas(struct vfio_region_info_cap_sparse_mmap *capability,
+		       const struct vfu_bar *bar)
 {
 	capability->header.id = VFIO_REGION_INFO_CAP_SPARSE_MMAP;
 	capability->header.version = 1;
@@ -104,7 +105,8 @@ static void fill_areas(struct vfio_region_info_cap_sparse_mmap *capability, cons
 	}
 }
 
-static int reply_shared_info(struct vfu *device, uint32_t room, const struct vfio_region_info *plain)
+static int reply_shared_info(struct vfu *device, uint32_t room,
+			     const struct vfio_region_info *plain)
 {
 	const struct vfu_bar *bar = &device->setup.bar[plain->index];
 	size_t size = sizeof(*plain) + sizeof(struct vfio_region_info_cap_sparse_mmap) +
@@ -168,9 +170,11 @@ static bool is_msix(const struct vfu *device, unsigned int bar, uint64_t offset)
 
 	if (!msix->vectors)
 		return false;
-	return (bar == msix->table_bar && within(offset, msix->table_offset, (uint64_t)msix->vectors * VECTOR_SIZE)) ||
+	return (bar == msix->table_bar &&
+		within(offset, msix->table_offset, (uint64_t)msix->vectors * VECTOR_SIZE)) ||
 	       (bar == msix->pba_bar &&
-		within(offset, msix->pba_offset, (msix->vectors + PBA_WORD_BITS - 1) / PBA_WORD_BITS * 8));
+		within(offset, msix->pba_offset,
+		       (msix->vectors + PBA_WORD_BITS - 1) / PBA_WORD_BITS * 8));
 }
 
 static uint64_t read_piece(struct vfu *device, unsigned int bar, uint64_t offset, unsigned int size)
@@ -184,7 +188,8 @@ static uint64_t read_piece(struct vfu *device, unsigned int bar, uint64_t offset
 	return size < sizeof(value) ? value & ((1ULL << (8 * size)) - 1) : value;
 }
 
-static void write_piece(struct vfu *device, unsigned int bar, uint64_t offset, unsigned int size, uint64_t value)
+static void write_piece(struct vfu *device, unsigned int bar, uint64_t offset, unsigned int size,
+			uint64_t value)
 {
 	if (is_msix(device, bar, offset) || !device->setup.write)
 		return;
@@ -199,7 +204,8 @@ static bool is_inside(const struct vfu *device, unsigned int region, uint64_t of
 	return offset <= end && size <= end - offset;
 }
 
-int region_read(struct vfu *device, unsigned int region, uint64_t offset, uint8_t *data, size_t size)
+int region_read(struct vfu *device, unsigned int region, uint64_t offset, uint8_t *data,
+		size_t size)
 {
 	if (!is_inside(device, region, offset, size))
 		return -EINVAL;
@@ -223,7 +229,8 @@ int region_read(struct vfu *device, unsigned int region, uint64_t offset, uint8_
 	return 0;
 }
 
-int region_write(struct vfu *device, unsigned int region, uint64_t offset, const uint8_t *data, size_t size)
+int region_write(struct vfu *device, unsigned int region, uint64_t offset, const uint8_t *data,
+		 size_t size)
 {
 	bool wants_reset = false;
 

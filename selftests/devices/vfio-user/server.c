@@ -72,7 +72,7 @@ int vfu_listen(struct vfu *device, const char *path)
 		return -EBUSY;
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
-	strcpy(address.sun_path, path);
+	memcpy(address.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
@@ -159,7 +159,8 @@ static int map(struct vfu *device, struct message *message)
 	if (message->length < sizeof(*request))
 		return -EINVAL;
 	fd = message_take_fd(message, 0);
-	error = dma_map(&device->dma, request->address, request->size, request->flags, fd, request->offset);
+	error = dma_map(&device->dma, request->address, request->size, request->flags, fd,
+			request->offset);
 	if (fd >= 0)
 		close(fd);
 	if (!error)
@@ -174,7 +175,10 @@ static int unmap(struct vfu *device, const struct message *message)
 
 	if (message->length < sizeof(*request) || request->flags & ~DMA_UNMAP_ALL)
 		return -EINVAL;
-	/* With a vIOMMU there are ranges of which nothing was mapped; QEMU takes only success for an answer. */
+	/*
+	 * With a vIOMMU there are ranges of which nothing was mapped; QEMU takes only success for
+	 * an answer.
+	 */
 	if (request->flags & DMA_UNMAP_ALL)
 		dma_unmap_all(&device->dma);
 	else
@@ -227,7 +231,8 @@ static int handle_read(struct vfu *device, struct message *message)
 
 	if (message->length < sizeof(*request) || request->count > MAX_TRANSFER)
 		return channel_reply_error(&device->channel, EINVAL);
-	error = region_read(device, request->region, request->offset, request->data, request->count);
+	error = region_read(device, request->region, request->offset, request->data,
+			    request->count);
 	if (error)
 		return channel_reply_error(&device->channel, -error);
 	return channel_reply(&device->channel, request, sizeof(*request) + request->count, -1);
@@ -238,9 +243,11 @@ static int handle_write(struct vfu *device, const struct message *message)
 	const struct region_access_message *request = (const void *)message->body;
 	int error;
 
-	if (message->length < sizeof(*request) || request->count > message->length - sizeof(*request))
+	if (message->length < sizeof(*request) ||
+	    request->count > message->length - sizeof(*request))
 		return channel_reply_error(&device->channel, EINVAL);
-	error = region_write(device, request->region, request->offset, request->data, request->count);
+	error = region_write(device, request->region, request->offset, request->data,
+			     request->count);
 	if (error)
 		return channel_reply_error(&device->channel, -error);
 	return channel_reply(&device->channel, request, sizeof(*request), -1);
@@ -344,7 +351,8 @@ bool vfu_dma_read(struct vfu *device, const char *what, uint64_t address, void *
 	return dma_read(&device->dma, what, address, buffer, size);
 }
 
-bool vfu_dma_write(struct vfu *device, const char *what, uint64_t address, const void *buffer, size_t size)
+bool vfu_dma_write(struct vfu *device, const char *what, uint64_t address, const void *buffer,
+		   size_t size)
 {
 	return dma_write(&device->dma, what, address, buffer, size);
 }

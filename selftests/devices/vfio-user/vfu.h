@@ -9,8 +9,10 @@
  *	static const struct vfu_setup setup = {
  *		.id = { .vendor = 0xf00d, .device = 1, .class_code = 0x020000 },
  *		.bar = { [0] = { .size = 4096 } },
- *		.msix = { .config_offset = 0x80, .vectors = 4, .table_bar = 0, .table_offset = 0x800,
- *			  .pba_bar = 0, .pba_offset = 0xc00 },
+ *		.msix = {
+ *			.config_offset = 0x80, .vectors = 4, .table_bar = 0,
+ *			.table_offset = 0x800, .pba_bar = 0, .pba_offset = 0xc00,
+ *		},
  *		.pcie = { .config_offset = 0xc0, .speed = 2, .width = 8 },
  *		.read = my_read, .write = my_write, .reset = my_reset,
  *	};
@@ -137,9 +139,10 @@ enum vfu_reset {
  * @msix: its MSI-X capability
  * @pcie: its PCI Express capability
  * @read: the guest reads 1, 2, 4 or 8 bytes, naturally aligned; returns them in the low bytes
- * @write: the guest writes 1, 2, 4 or 8 bytes, naturally aligned. What the client sends as one longer
- *	write arrives as several calls in ascending order.
- * @reset: all state is to become as it was at first, configuration space aside, which is the library's
+ * @write: the guest writes 1, 2, 4 or 8 bytes, naturally aligned. What the client sends as one
+ *	longer write arrives as several calls in ascending order.
+ * @reset: all state is to become as it was at first, configuration space aside, which is the
+ *	library's
  *
  * The callbacks must not call vfu_serve() or vfu_destroy().
  */
@@ -149,7 +152,8 @@ struct vfu_setup {
 	struct vfu_msix msix;
 	struct vfu_pcie pcie;
 	uint64_t (*read)(void *model, unsigned int bar, uint64_t offset, unsigned int size);
-	void (*write)(void *model, unsigned int bar, uint64_t offset, unsigned int size, uint64_t value);
+	void (*write)(void *model, unsigned int bar, uint64_t offset, unsigned int size,
+		      uint64_t value);
 	void (*reset)(void *model, enum vfu_reset why);
 };
 
@@ -193,9 +197,10 @@ int vfu_attach(struct vfu *device, int fd);
  * vfu_hang_up() - behave to the client like a process that was killed, without being it
  * @device: has a client
  *
- * The client reads the end of the connection, and what it still sends is dropped. The device is not reset,
- * and vfu_serve() goes on until the client closes its end. (A real kill leaves messages unread, and some
- * versions of QEMU then end with an assertion in error_setv() that has nothing to do with the guest.)
+ * The client reads the end of the connection, and what it still sends is dropped. The device is not
+ * reset, and vfu_serve() goes on until the client closes its end. (A real kill leaves messages
+ * unread, and some versions of QEMU then end with an assertion in error_setv() that has nothing to
+ * do with the guest.)
  */
 void vfu_hang_up(struct vfu *device);
 
@@ -273,7 +278,8 @@ uint32_t vfu_config_get(const struct vfu *device, unsigned int offset, unsigned 
  * Return: true; false if any of the bytes may not be read. Nothing was copied then, and a violation
  * was counted.
  */
-bool vfu_dma_read(struct vfu *device, const char *what, uint64_t address, void *buffer, size_t size);
+bool vfu_dma_read(struct vfu *device, const char *what, uint64_t address, void *buffer,
+		  size_t size);
 
 /**
  * vfu_dma_write() - copy to guest memory
@@ -285,14 +291,16 @@ bool vfu_dma_read(struct vfu *device, const char *what, uint64_t address, void *
  *
  * Return: as vfu_dma_read().
  */
-bool vfu_dma_write(struct vfu *device, const char *what, uint64_t address, const void *buffer, size_t size);
+bool vfu_dma_write(struct vfu *device, const char *what, uint64_t address, const void *buffer,
+		   size_t size);
 
 /**
  * vfu_dma_publish32() - write a word that tells the driver that something is complete
  * @device: the device
  * @what: as for vfu_dma_read()
  * @address: a multiple of 4
- * @value: as the guest's memory shall have it, that is, with its bytes already in the device's order
+ * @value: as the guest's memory shall have it, that is, with its bytes already in the device's
+ *	order
  *
  * All that was written before is visible to a guest CPU that sees this word.
  *
@@ -393,7 +401,7 @@ const struct vfu_violation *vfu_get_violation(const struct vfu *device, unsigned
  *
  * One line each, with a running number first:
  *
- *	N read REGION OFFSET SIZE VALUE		REGION is 0 to 5 for a BAR, 7 for configuration space
+ *	N read REGION OFFSET SIZE VALUE		REGION: 0 to 5 is a BAR, 7 configuration space
  *	N write REGION OFFSET SIZE VALUE
  *	N map ADDRESS SIZE file|none		whether the memory's file came along
  *	N unmap ADDRESS SIZE

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
 from lib import child, ktap, vfio_user
 
-FUZZ_MESSAGES = 200000
+FUZZ_MESSAGES = 600000
 FUZZ_SEEDS = (1, 2, 3)
 DEADLINE = 300
 TAP = re.compile(r"(not )?ok \d+ - (.+)")

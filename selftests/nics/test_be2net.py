@@ -21,8 +21,8 @@ ROUNDS = 20
 RX_CREATE = "3 8"
 STATUS_FAILED = 1
 TX_DMA_ERROR = 3
-# The driver waits so long for the firmware: be_cmds.c:be_mcc_wait_compl(), and one more command.
-FIRMWARE_TIMEOUT = 90
+# be_cmds.c:be_mcc_wait_compl() waits for 12 seconds, but an emulated CPU on a busy machine counts slowly.
+FIRMWARE_TIMEOUT = 240
 DEAD_PEER = "02:00:00:be:00:99"
 
 

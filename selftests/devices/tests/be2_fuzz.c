@@ -110,6 +110,9 @@ static void fill_request(struct fuzzer *fuzzer, uint8_t *payload)
 		((struct cq_create_request *)payload)->context[1] &= 0x80ffffff;
 		put_pages(fuzzer, ((struct eq_create_request *)payload)->pages, RING_PAGES);
 		break;
+	case COMMON_RX_FILTER:
+		((struct rx_filter_request *)payload)->multicast_count = below(fuzzer, 130);
+		break;
 	case COMMON_MCC_CREATE_EXT:
 		((struct mcc_create_request *)payload)->page_count = 8;
 		((struct mcc_create_request *)payload)->context[0] &= 0x00ffffff;
@@ -148,8 +151,8 @@ static void fill_page(struct fuzzer *fuzzer)
 		words[i] = below(fuzzer, 8) ? 0 : next(fuzzer);
 		words[i + 1] = some_page(fuzzer) + below(fuzzer, PAGE);
 		words[i + 2] = next(fuzzer) & 0xfffc3fff & ~(TX_WRBS_BITS << TX_WRBS_SHIFT);
-		words[i + 2] |= (1 + below(fuzzer, 4)) << TX_WRBS_SHIFT;
-		words[i + 3] = below(fuzzer, 2048);
+		words[i + 2] |= (1 + below(fuzzer, below(fuzzer, 2) ? 4 : 31)) << TX_WRBS_SHIFT;
+		words[i + 3] = below(fuzzer, below(fuzzer, 4) ? 2048 : 65536);
 	}
 }
 
@@ -194,7 +197,7 @@ static void receive_frame(struct fuzzer *fuzzer)
 		frame[i] = next(fuzzer);
 	/* As if the right command had been hit upon. */
 	if (below(fuzzer, 2))
-		fuzzer->be2->filter.flags |= INTERFACE_PROMISCUOUS;
+		fuzzer->be2->filter.flags = next(fuzzer);
 	if (below(fuzzer, 2) && fuzzer->be2->rx[0].ring.exists)
 		doorbell(fuzzer, DB_RX, 8 << DB_RX_POSTED_SHIFT);
 	if (below(fuzzer, 2))

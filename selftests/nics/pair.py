@@ -17,7 +17,8 @@ class Nic:
 
     def __init__(self, vm, model, interface, address, enter=""):
         self.vm, self.model, self.interface, self.address = vm, model, interface, address
-        self.address6 = f"fd00::{address.replace('.', ':')}"
+        _, network, _, host = address.split(".")
+        self.address6 = f"fd00:{network}::{host}"
         self.enter = enter      # what a command has to begin with, to run in the card's namespace
 
     def run(self, script, timeout=60):

@@ -39,7 +39,7 @@ def show(kernel, model, module):
         with vm:
             vm.run(f"modprobe {module}", timeout=120)
             interfaces = vm.run("cd /sys/class/net && ls -d eth*").split()
-            print_lines(vm.run(f"lspci -k 2>/dev/null | grep -i -A 2 ether; dmesg | grep {module}"), 12)
+            print_lines(vm.run(f"dmesg | grep '{module} 0000:01:'"))
             pair = Pair(vm, bench.models, 1, interfaces)
             pair.up()
             print_lines(vm.run(f"ip addr show dev {interfaces[0]}; ethtool -i {interfaces[0]} | head -n 5"))
@@ -57,8 +57,8 @@ def print_counters(bench):
             "tx_packets", "tx_frames", "tx_tso", "rx_delivered", "interrupts", "violations")))
 
 
-def print_lines(text, most=100):
-    for line in text.splitlines()[:most]:
+def print_lines(text):
+    for line in text.splitlines():
         print("    " + re.sub(r"^\[ *[0-9.]+\] ", "", line))
 
 

@@ -158,11 +158,13 @@ struct be2_faults {
  * @tx_frames: frames put on the wire
  * @tx_jumbo: those of them that are longer than an MTU of 1500 makes them
  * @tx_tso: packets that were cut into segments
+ * @tx_tagged: packets that a VLAN tag was put into
  * @tx_checksums: packets whose checksum was put in
  * @tx_lost: frames that were lost as there was no link, or no room on the wire
  * @tx_malformed: packets whose descriptors contradict themselves: a bug of the driver
  * @rx_frames: frames that came in
  * @rx_delivered: those of them that the driver got
+ * @rx_tagged: those of the delivered ones that a VLAN tag was taken out of
  * @rx_no_buffer: those that were lost as the driver had given no buffer
  * @rx_filtered: those that the filter kept out
  * @rx_not_ready: those that came while the driver had no ring, and those too long for one
@@ -175,11 +177,13 @@ struct be2_counters {
 	uint64_t tx_frames;
 	uint64_t tx_jumbo;
 	uint64_t tx_tso;
+	uint64_t tx_tagged;
 	uint64_t tx_checksums;
 	uint64_t tx_lost;
 	uint64_t tx_malformed;
 	uint64_t rx_frames;
 	uint64_t rx_delivered;
+	uint64_t rx_tagged;
 	uint64_t rx_no_buffer;
 	uint64_t rx_filtered;
 	uint64_t rx_not_ready;

@@ -72,6 +72,7 @@ static void deliver(struct be2 *be2, struct be2_rx *rx, const uint8_t *frame, si
 	if (!scatter(be2, rx, frame, size))
 		completion.flags |= RX_ERROR;
 	be2->counters.rx_delivered++;
+	be2->counters.rx_tagged += !!(flags & RX_HAS_VLAN);
 	be2_complete(be2, rx->cq, (const uint32_t *)&completion,
 		     offsetof(struct rx_completion, cast_and_valid) / sizeof(uint32_t));
 }

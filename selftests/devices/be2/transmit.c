@@ -25,8 +25,10 @@ static bool send_packet(struct be2 *be2, const struct tx_header *header, size_t 
 {
 	struct frame_headers headers;
 
-	if (header->flags & TX_VLAN)
+	if (header->flags & TX_VLAN) {
 		size = frame_insert_vlan(be2->frame, size, header->length_and_vlan >> 16);
+		be2->counters.tx_tagged++;
+	}
 	frame_parse(be2->frame, size, &headers);
 	if (header->flags & TX_LSO) {
 		be2->counters.tx_tso++;

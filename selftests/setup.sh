@@ -4,7 +4,7 @@
 
 set -eu
 
-packages="python3 make mmdebstrap qemu-system-x86 shellcheck"
+packages="python3 make mmdebstrap qemu-system-x86 shellcheck gcc libc6-dev libcmocka-dev"
 # The keyring of a Debian 12 that was never updated does not know Debian 13.
 newest_key=/usr/share/keyrings/debian-archive-trixie-stable.gpg
 

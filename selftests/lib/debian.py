@@ -19,18 +19,33 @@ USERLAND_SUITE = "trixie"
 
 BUILD_PACKAGES = ["make", "gcc", "libc6-dev", "sparse", "kmod"]
 USERLAND_PACKAGES = ["busybox-static", "netperf"]
+# For guests with device models (lib/vfio_user.py): a QEMU that speaks vfio-user, and what looks into a network card.
+# All by suite name, since apt takes only so much from backports as it is told to.
+MODELS_ROOT = "vfio-user"
+MODELS_SUITE = "trixie-backports"
+MODELS_PACKAGES = [f"{name}/{MODELS_SUITE}" for name in
+                   ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")] + ["ethtool"]
 ROOT_SIZE = 2 << 30
 ROOT_DEADLINE = 1800
 
 
 def root(suite):
     """The root directory of a suite; made when there is none yet."""
-    path = CACHE / "suites" / suite
+    return kept_root(suite, suite, "apt", root_packages(suite), "kernel, headers and compiler")
+
+
+def models_root():
+    """The root directory with the QEMU for device models; its programs are only unpacked, and run from outside."""
+    return kept_root(MODELS_ROOT, MODELS_SUITE, "extract", MODELS_PACKAGES, "QEMU for device models")
+
+
+def kept_root(name, suite, variant, packages, contents):
+    path = CACHE / "suites" / name
     if not path.is_dir():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(path.with_name(suite + ".lock"), f"another run makes the Debian {suite} root"):
+        with locked(path.with_name(name + ".lock"), f"another run makes the Debian {name} root"):
             if not path.is_dir():
-                make_root(suite, path)
+                make_root(path, suite, variant, packages, contents)
     return path
 
 
@@ -46,17 +61,17 @@ def locked(path, why_wait):
         yield
 
 
-def make_root(suite, path):
+def make_root(path, suite, variant, packages, contents):
     free = shutil.disk_usage(path.parent).free
     if free < ROOT_SIZE:
         raise Failure(f"no disk space: a Debian {suite} root needs {ROOT_SIZE >> 20} MiB, "
                       f"{path.parent} has {free >> 20} MiB free")
-    partial = path.with_name(f".{suite}.partial")
+    partial = path.with_name(f".{path.name}.partial")
     if partial.exists():
         shutil.rmtree(partial)      # of a run that died; its mounts died with its namespace
-    argv = mmdebstrap_command(suite, partial, "apt", root_packages(suite))
+    argv = mmdebstrap_command(suite, partial, variant, packages)
     try:
-        with stage(f"making the Debian {suite} root with kernel, headers and compiler, once"):
+        with stage(f"making the Debian {suite} root with {contents}, once"):
             status, output = child.run(child.in_private_namespaces(argv), timeout=ROOT_DEADLINE)
             if status:
                 raise Failure(f"mmdebstrap failed for {suite}: {first_error(output)}")

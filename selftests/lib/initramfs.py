@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a guest boots into: busybox, netperf, the kernel's virtio modules, and what a test adds."""
+"""What a guest boots into: busybox, netperf, the kernel's modules for virtio and NICs, and what a test adds."""
 
 import hashlib
 import lzma
@@ -20,6 +20,7 @@ MODULES = """
     9p 9pnet_virtio virtiofs virtio_gpu virtio_input virtio_crypto virtio_snd
     vsock vmw_vsock_virtio_transport virtio_mem virtio_pmem nd_pmem virtio_iommu
     ext4 md_mod crc32c_generic evdev
+    be2net mlx4_core mlx4_en 8021q
 """.split()
 
 # Path in the guest -> path in the userland suite's root.

@@ -48,13 +48,13 @@ class VM:
     BOOT_DEADLINE = 120
 
     def __init__(self, kernel, devices=(), append="", mem="1G", cpus=2, machine="q35", accel=None,
-                 kos=(), files=None, name="guest", serial_log=None, boot_timeout=BOOT_DEADLINE):
+                 kos=(), files=None, name="guest", serial_log=None, boot_timeout=BOOT_DEADLINE, program=None):
         self.kernel = kernel
         self.accel = accelerator.choose(accel or os.environ.get("ACCEL") or "auto", kernel)
         self.lost = None
         self.seen_lines = 0
         self.seen_taint = TAINT_EXPECTED
-        argv = command(kernel, self.accel, machine, cpus, mem, append, devices)
+        argv = command(kernel, self.accel, machine, cpus, mem, append, devices, program)
         serial_log = serial_log or OUT / "test" / kernel.line / f"{name}.serial.log"
         self.qemu = Qemu(argv, initramfs.image(kernel, kos, files), serial_log)
         try:

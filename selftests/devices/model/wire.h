@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a NIC model's cable is plugged into: another model, or a TAP device of this machine. */
+#ifndef WIRE_H
+#define WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/**
+ * struct wire - one end of a cable
+ * @fd: for poll(2); -1 when nothing is plugged in
+ */
+struct wire {
+	int fd;
+};
+
+/* No cable: what is sent is lost. */
+void wire_init(struct wire *wire);
+void wire_exit(struct wire *wire);
+
+/*
+ * One end of socketpair(AF_UNIX, SOCK_DGRAM), which the wire closes. Returns 0 or a negative errno.
+ */
+int wire_join(struct wire *wire, int fd);
+
+/* The TAP device of that name, made if it is not there. Returns 0 or a negative errno. */
+int wire_open_tap(struct wire *wire, const char *name);
+
+/*
+ * Whether there is room for the segments of one large packet. A NIC that waits for it, as a real
+ * one waits for its line, loses nothing.
+ */
+bool wire_has_room(const struct wire *wire);
+
+/* Returns false when the frame is lost. */
+bool wire_send(struct wire *wire, const uint8_t *frame, size_t size);
+
+/*
+ * Takes a frame, padded to the length that one has on a wire. Returns its size, or 0 if there is
+ * none.
+ */
+size_t wire_receive(struct wire *wire, uint8_t *frame, size_t room);
+
+#endif

@@ -84,7 +84,7 @@ static void list_pages(const struct direct *d, struct scatterlist sgl[PAGES])
 }
 
 /* All that begins before this page can be reached, and nothing else. */
-static void limit_to_before(struct direct *d, const void *page)
+static void limit_to_before(struct direct *d, void *page)
 {
 	d->dev->bus_dma_limit = virt_to_phys(page) - 1;
 }

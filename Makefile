@@ -4,13 +4,15 @@
 # Stock Debian kernels that we can get ourselves, with their compilers.
 KERNEL_LINES := 5.10 6.1 6.12 newest
 
-export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG
+export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG DEBUG CHECK SUITE
 
 TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
-TESTS_ONCE := $(filter $(addprefix selftests/,build/% lib/% compare/% devices/% nics/%),$(TESTS))
+TESTS_ONCE := $(filter $(addprefix selftests/,build/% lib/% compare/% bench/% devices/% nics/%),$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
+# On the debug kernel everything takes several times as long; these are what it has most to say about.
+TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py kunit/run.py kunit/check_build.py
 
-.PHONY: modules run run-nics shell test check help clean
+.PHONY: modules run run-nics bench shell test kunit coverage check help clean
 
 ifneq ($(filter $(KVER),$(KERNEL_LINES)),)
 modules:
@@ -34,17 +36,30 @@ run-nics:
 	@selftests/setup.sh run-nics
 	@selftests/nics/run.py
 
+bench:
+	@selftests/setup.sh bench
+	@selftests/bench/run.py
+
 shell:
 	@selftests/setup.sh shell
 	@selftests/compare/shell.py
 
 test:
 	@selftests/setup.sh test
-	@selftests/run_tests.py --once $(TESTS_ONCE) --each-kernel $(TESTS_EACH_KERNEL)
+	@selftests/run_tests.py --once $(TESTS_ONCE) --each-kernel $(TESTS_EACH_KERNEL) \
+		--debug-kernel $(TESTS_DEBUG_KERNEL)
+
+kunit:
+	@selftests/setup.sh kunit
+	@kunit/run.py
+
+coverage:
+	@selftests/setup.sh coverage
+	@kunit/run.py --coverage
 
 check:
 	@selftests/setup.sh check
-	@selftests/run_tests.py --once $(filter selftests/build/%,$(TESTS))
+	@selftests/run_tests.py --once $(filter selftests/build/%,$(TESTS)) --debug-kernel kunit/check_build.py
 
 clean:
 	rm -rf out
@@ -57,9 +72,12 @@ help:
 	@echo '              KVER=LINE         for a stock Debian kernel, in out/build/; LINE: $(KERNEL_LINES)'
 	@echo 'make run      boot a guest and compare the DMA paths of a disk and a network card'
 	@echo 'make run-nics network cards as device models, under the stock drivers of a guest'
+	@echo 'make bench    count the instructions that DMA mappings cost on each path; CHECK=1: only whether they became more'
 	@echo 'make shell    a prompt in the same guest, with the modules loaded'
 	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels, JOBS how many programs at a time,'
-	@echo '              LONG=1 for more rounds and CPUs that really run at once'
+	@echo '              LONG=1 for more rounds and CPUs that really run at once, DEBUG=1 for all guest tests on the debug kernel'
+	@echo 'make kunit    the KUnit suites on the debug kernel; SUITE=pool runs those with "pool" in their name'
+	@echo 'make coverage the same, and which lines of the modules they ran'
 	@echo 'make check    compiler and sparse warnings on every line, checkpatch, shellcheck'
 	@echo 'make clean    remove what was built and out/; the cached Debian roots stay'
 	@echo

@@ -5,11 +5,11 @@
 import os
 import sys
 
-from lib import build, debian
+from lib import build, kernels
 from lib.failure import Failure
 
 try:
-    for module in build.build(debian.wanted_kernel()).values():
+    for module in build.build(kernels.wanted()).values():
         print(os.path.relpath(module))
 except Failure as failure:
     sys.exit(str(failure))

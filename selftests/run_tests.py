@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs test programs, each an executable that prints KTAP, and sums up.
 
-A program given after --once runs once; one given after --each-kernel runs for every line in KVER
-("6.1 6.12"), which it finds in its own KVER.
+A program given after --once runs once; one given after --each-kernel runs for every line in KVER ("6.1 6.12"), which it
+finds in its own KVER. Where KVER does not say otherwise, one given after --debug-kernel runs on the debug kernel, too;
+with DEBUG set, those of --each-kernel run there instead.
 """
 
 import argparse
@@ -16,16 +17,19 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from lib import accel, child, debian
+from lib import accel, child, kernels
 from lib.failure import Failure
 from lib.paths import OUT
 
 DEFAULT_LINES = "6.1 6.12"
 PROGRAM_DEADLINE = 600
+# The debug kernel takes several times as long for everything.
+DEBUG_DEADLINE = 3600
 # How long a program has to clean up after it was told to end.
 CLEANUP_DEADLINE = 20
 
-CASE = re.compile(r"(not )?ok \d+ ?-? ?(.*?)(?: # SKIP ?(.*))?$")
+# Cases of a subtest are indented, and stand before its own result.
+CASE = re.compile(r"( *)(not )?ok \d+ ?-? ?(.*?)(?: # SKIP ?(.*))?$")
 PLAN = re.compile(r"1\.\.(\d+)(?: # SKIP ?(.*))?$")
 
 
@@ -39,13 +43,19 @@ class Job(NamedTuple):
     def log(self):
         return OUT / "test" / (self.line or "once") / f"{self.program.stem}.ktap"
 
+    def deadline(self):
+        return DEBUG_DEADLINE if self.line == kernels.DEBUG_LINE else PROGRAM_DEADLINE
+
 
 class Results:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
+        self.failures = []
 
-    def count(self, outcome):
+    def add(self, outcome, text):
         setattr(self, outcome, getattr(self, outcome) + 1)
+        if outcome == "failed":
+            self.failures.append(text)
 
 
 class Run:
@@ -57,6 +67,7 @@ class Run:
         self.cases = 0
         self.plan = None
         self.failed = False
+        self.open = []          # (indent, outcome) of what no result has summed up yet
         self.diagnostics = []
         self.since = time.monotonic()
 
@@ -76,7 +87,6 @@ class Run:
     def take(self, text):
         case, plan = CASE.match(text), PLAN.match(text)
         if case:
-            self.cases += 1
             self.take_case(*case.groups())
         elif plan:
             self.plan = int(plan.group(1))
@@ -85,21 +95,28 @@ class Run:
         else:
             self.diagnostics.append(text)
 
-    def take_case(self, negation, name, skip_reason):
-        if skip_reason is not None:
-            self.tell("skipped", f"{name}: {skip_reason}")
-        elif not negation:
-            self.tell("passed", name)
-        else:
-            self.tell("failed", "\n".join([name, *self.diagnostics]))
+    def take_case(self, indent, negation, name, skip_reason):
+        """Counts a case; the result of a subtest only sums up the cases indented below it."""
+        depth = len(indent)
+        outcome = "skipped" if skip_reason is not None else "failed" if negation else "passed"
+        below = []
+        while self.open and self.open[-1][0] > depth:
+            below.append(self.open.pop()[1])
+        self.open.append((depth, outcome))
+        if not depth:
+            self.cases += 1
+        if not below or outcome == "failed" and "failed" not in below:
+            self.tell(outcome, {"passed": name, "skipped": f"{name}: {skip_reason}",
+                                "failed": "\n".join([name, *self.diagnostics])}[outcome])
         self.diagnostics.clear()
 
     def tell(self, outcome, text):
-        self.results.count(outcome)
+        text = f"{self.job.name()}: {text}"
+        self.results.add(outcome, text)
         self.failed |= outcome == "failed"
         elapsed = time.monotonic() - self.since
         self.since = time.monotonic()
-        print(f"{outcome:7} {elapsed:6.1f} s  {self.job.name()}: {text}", flush=True)
+        print(f"{outcome:7} {elapsed:6.1f} s  {text}", flush=True)
 
     def last_words(self):
         return "\n".join(self.diagnostics[-15:]) or "none"
@@ -126,7 +143,7 @@ class Runner:
 
     def run_one(self, job):
         # `timeout` first asks the program to end, so that it can end its guests and remove its files.
-        argv = ["timeout", f"--kill-after={CLEANUP_DEADLINE}", str(PROGRAM_DEADLINE), str(job.program)]
+        argv = ["timeout", f"--kill-after={CLEANUP_DEADLINE}", str(job.deadline()), str(job.program)]
         process = child.spawn(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               encoding="utf-8", errors="replace", env={**self.environment, "KVER": job.line})
         self.running.add(process)
@@ -137,21 +154,33 @@ class Runner:
             child.stop(process)
 
 
+def all_jobs(arguments):
+    lines = [kernels.DEBUG_LINE] if os.environ.get("DEBUG") else (os.environ.get("KVER") or DEFAULT_LINES).split()
+    # What takes longest comes first, so that nothing long is left when all others are done.
+    programs = [] if os.environ.get("KVER") else [(kernels.DEBUG_LINE, program) for program in arguments.debug_kernel]
+    programs += [("", program) for program in arguments.once]
+    programs += [(line, program) for line in lines for program in arguments.each_kernel]
+    return [Job(program.resolve(), line) for line, program in dict.fromkeys(programs)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--once", nargs="*", type=Path, default=[])
     parser.add_argument("--each-kernel", nargs="*", type=Path, default=[])
+    parser.add_argument("--debug-kernel", nargs="*", type=Path, default=[])
     arguments = parser.parse_args()
     child.exit_on_sigterm()
-    lines = (os.environ.get("KVER") or DEFAULT_LINES).split()
-    jobs = [Job(program.resolve(), "") for program in arguments.once]
-    jobs += [Job(program.resolve(), line) for line in lines for program in arguments.each_kernel]
+    jobs = all_jobs(arguments)
     environment = dict(os.environ)
-    if arguments.each_kernel:       # chosen once, as each probe of a KVM that does not work takes its time
-        environment["ACCEL"] = accel.choose(os.environ.get("ACCEL") or "auto", debian.kernel(lines[0]))
+    # What takes long or is asked of all of them is done once, before any program's deadline begins.
+    made = [kernels.kernel(line) for line in dict.fromkeys(job.line for job in jobs if job.line)]
+    if made:
+        environment["ACCEL"] = accel.choose(os.environ.get("ACCEL") or "auto", made[0])
     runner = Runner(environment)
     runner.run_all(jobs, int(os.environ.get("JOBS") or os.cpu_count()))
     results = runner.results
+    if results.failures:
+        print("\n".join(["", "failed:", *results.failures]))
     print(f"{results.passed} passed, {results.failed} failed, {results.skipped} skipped")
     sys.exit(1 if results.failed or not results.passed else 0)
 

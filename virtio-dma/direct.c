@@ -12,9 +12,9 @@
 #include "device.h"
 #include "scatter.h"
 
-static bool reachable(phys_addr_t phys, size_t size, u64 mask, u64 bus_limit)
+static bool reachable(struct device *dev, phys_addr_t phys, size_t size, u64 mask)
 {
-	return phys + size - 1 <= min_not_zero(mask, bus_limit);
+	return phys + size - 1 <= vdma_reach(dev, mask);
 }
 
 static void direct_free(struct device *dev, size_t size, void *vaddr,
@@ -31,11 +31,11 @@ static dma_addr_t direct_map_phys(struct device *dev, phys_addr_t phys,
 {
 	struct vdma_device *vd = direct_device(dev);
 
-	if (unlikely(!reachable(phys, size, *dev->dma_mask, dev->bus_dma_limit))) {
+	if (unlikely(!reachable(dev, phys, size, *dev->dma_mask))) {
 		this_cpu_inc(vd->stats->map_failures);
 		this_cpu_inc(vd->stats->failures_too_large);
-		dev_err_ratelimited(dev, "virtio_dma: path direct cannot map %zu bytes at %pap: beyond the device's DMA mask %#llx; choose bounce\n",
-				    size, &phys, *dev->dma_mask);
+		dev_err_ratelimited(dev, "virtio_dma: path direct cannot map %zu bytes at %pap: beyond %#llx, the highest that the device can be given; choose bounce\n",
+				    size, &phys, vdma_reach(dev, *dev->dma_mask));
 		return DMA_MAPPING_ERROR;
 	}
 	vdma_count_map(vd, size);
@@ -72,8 +72,7 @@ static void *alloc_reachable(struct device *dev, size_t size, gfp_t gfp)
 {
 	void *vaddr = alloc_pages_exact(size, gfp);
 
-	if (!vaddr || reachable(virt_to_phys(vaddr), size, dev->coherent_dma_mask,
-				dev->bus_dma_limit))
+	if (!vaddr || reachable(dev, virt_to_phys(vaddr), size, dev->coherent_dma_mask))
 		return vaddr;
 	free_pages_exact(vaddr, size);
 	return NULL;

@@ -3,7 +3,9 @@
 #ifndef _VDMA_PATH_H
 #define _VDMA_PATH_H
 
+#include <linux/device.h>
 #include <linux/dma-map-ops.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 struct vdma_device;
@@ -48,6 +50,12 @@ struct vdma_path {
 	const char *(*attach)(struct vdma_device *vd);
 	void (*detach)(struct vdma_device *vd);
 };
+
+/* The highest address that a device with this mask can be given. */
+static inline u64 vdma_reach(const struct device *dev, u64 mask)
+{
+	return min_not_zero(mask, dev->bus_dma_limit);
+}
 
 extern const struct vdma_path vdma_path_direct;
 extern const struct vdma_path vdma_path_platform;

@@ -27,6 +27,7 @@
 #include <linux/sort.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include <linux/vmalloc.h>
 
 #include "pool.h"
 
@@ -34,30 +35,41 @@
 #define ORDERS 17
 /* Orders that the CPUs cache: 2 KiB to 64 KiB. */
 #define CACHED_ORDERS 6
-/* Most blocks of one order in a CPU's cache. */
-#define CACHE_BLOCKS 64
+/*
+ * Most blocks of order 0 in a CPU's cache; of each further order half as many.
+ * Half of that is taken at once: 64 slots that lie together, whose states fill one
+ * cache line, and whose owners another. So no other CPU writes these lines, unless
+ * it is given blocks that were mapped here.
+ */
+#define CACHE_BLOCKS 128
 #define MAX_CHUNKS 128
 
 /*
  * A slot is described by one state byte. An allocation is a row of blocks: the
  * first has FIRST, the last has LAST, mostly it is one block with both.
  *
+ * What there is to know of a block is kept with its first slot, so that taking
+ * and returning one costs the same whatever its size. Its other slots, which get
+ * their state when the block leaves the free lists, only lead there; when it is
+ * back in them, their state means nothing.
+ *
  * The state of a block that is not in a free list belongs to who has the block,
  * and changes without the chunk's lock. Whoever frees its buddy may look at it
  * meanwhile, which is safe because it never passes through STATE_FREE.
  */
-#define STATE_ORDER	0x1f	/* of a block, in the state of its first slot */
+#define STATE_ORDER	0x1f	/* of the block */
 #define STATE_FIRST	0x20
 #define STATE_LAST	0x40
-#define STATE_USED	0x80	/* block that is allocated */
-#define STATE_BODY	0x9f	/* slot of an allocated block other than its first */
-#define STATE_FREE	0x20	/* | order: block in a free list */
-#define STATE_CACHED	0x40	/* | order: block in a CPU's cache */
-#define STATE_NONE	0x1f	/* slot of a free block other than its first */
+#define STATE_USED	0x80	/* first slot of a block that is allocated */
+#define STATE_FREE	0x20	/* | order: first slot of a block in a free list */
+#define STATE_CACHED	0x40	/* | order: first slot of a block in a CPU's cache */
+#define STATE_BODY	0x60	/* | order: slot of a block other than its first */
+#define STATE_NONE	0x1f	/* first slot of what was a block, and is part of one */
 
 /*
- * Of a slot in use: the address of its original, and above that how many of its
- * bytes have one. Physical addresses have at most 52 bits.
+ * Of a block in use: the address of its original, and, above that, how many of
+ * its bytes have one if it has one slot only; larger blocks have a slot more to
+ * keep that in. Physical addresses have at most 52 bits.
  */
 #define ORIGINAL_BITS 52
 #define ORIGINAL_MASK ((1ULL << ORIGINAL_BITS) - 1)
@@ -66,12 +78,14 @@
 
 /**
  * union slot - what is kept for each slot, besides its state
- * @original: of a slot in use
+ * @original: of a block in use, in its first slot
+ * @length: of a block in use, in its second slot: how many bytes have an original
  * @next: of a free block, in its first slot: the next one of its order
  * @prev: the one before
  */
 union slot {
 	u64 original;
+	u64 length;
 	struct {
 		u32 next;
 		u32 prev;
@@ -85,7 +99,7 @@ union slot {
  * @count: number of slots
  * @slots: what is kept for each slot
  * @state: state of each slot
- * @owner: of each slot in use, whose it is
+ * @owner: of each block in use, at its first slot, whose it is
  * @lock: guards the free lists, @free, and @slots and @state of blocks that are
  *	in a free list; a leaf, taken with interrupts off
  * @head: first block of each free list, or NO_SLOT
@@ -114,12 +128,12 @@ struct chunk {
  *	when a task moves in the wrong moment, so it costs no shared cache line; a
  *	leaf, taken with interrupts off
  * @count: blocks of each order
- * @block: the blocks
+ * @block: the blocks, those of each order from cached_blocks() on
  */
 struct cache {
 	spinlock_t lock;	/* see above */
 	u16 count[CACHED_ORDERS];
-	u32 block[CACHED_ORDERS][CACHE_BLOCKS];
+	u32 block[2 * CACHE_BLOCKS];
 };
 
 /**
@@ -236,15 +250,21 @@ static void free_range(struct chunk *chunk, u32 slot, u32 end)
 	}
 }
 
+/* Of the free blocks of this order or a higher one: the least order; ORDERS if there is none. */
+static unsigned int least_order(const struct chunk *chunk, unsigned int order)
+{
+	while (order < ORDERS && chunk->head[order] == NO_SLOT)
+		order++;
+	return order;
+}
+
 /* Take one block of an order; NO_SLOT if there is none. */
 static u32 take_block(struct chunk *chunk, unsigned int order)
 {
-	unsigned int from = order;
+	unsigned int from = least_order(chunk, order);
 	u32 slot;
 
 	lockdep_assert_held(&chunk->lock);
-	while (from < ORDERS && chunk->head[from] == NO_SLOT)
-		from++;
 	if (from == ORDERS)
 		return NO_SLOT;
 
@@ -270,6 +290,11 @@ static u32 largest_run(const struct chunk *chunk)
 
 /* --- the CPUs' caches --- */
 
+static u32 *cached_blocks(struct cache *cache, unsigned int order)
+{
+	return cache->block + 2 * CACHE_BLOCKS - (2 * CACHE_BLOCKS >> order);
+}
+
 static u32 cache_pop(struct vdma_pool *pool, unsigned int order)
 {
 	struct cache *cache;
@@ -279,12 +304,12 @@ static u32 cache_pop(struct vdma_pool *pool, unsigned int order)
 	cache = raw_cpu_ptr(pool->caches);
 	spin_lock_irqsave(&cache->lock, flags);
 	if (cache->count[order])
-		block = cache->block[order][--cache->count[order]];
+		block = cached_blocks(cache, order)[--cache->count[order]];
 	spin_unlock_irqrestore(&cache->lock, flags);
 	return block;
 }
 
-static bool cache_push(struct vdma_pool *pool, unsigned int order, u32 block)
+static __always_inline bool cache_push(struct vdma_pool *pool, unsigned int order, u32 block)
 {
 	struct cache *cache;
 	unsigned long flags;
@@ -294,36 +319,95 @@ static bool cache_push(struct vdma_pool *pool, unsigned int order, u32 block)
 	spin_lock_irqsave(&cache->lock, flags);
 	room = cache->count[order] < pool->capacity[order];
 	if (room)
-		cache->block[order][cache->count[order]++] = block;
+		cached_blocks(cache, order)[cache->count[order]++] = block;
 	spin_unlock_irqrestore(&cache->lock, flags);
 	return room;
 }
 
-static void give_back(struct vdma_pool *pool, u32 block, unsigned int order)
+/* As many as there is room for; returns how many that were, from the first on. */
+static unsigned int cache_fill(struct vdma_pool *pool, unsigned int order,
+			       const u32 *block, unsigned int count)
 {
-	struct chunk *chunk = chunk_of(pool, block);
+	struct cache *cache;
 	unsigned long flags;
+	unsigned int room;
 
-	spin_lock_irqsave(&chunk->lock, flags);
-	free_block(chunk, slot_of(block), order);
-	spin_unlock_irqrestore(&chunk->lock, flags);
+	cache = raw_cpu_ptr(pool->caches);
+	spin_lock_irqsave(&cache->lock, flags);
+	room = min_t(unsigned int, count, pool->capacity[order] - cache->count[order]);
+	memcpy(cached_blocks(cache, order) + cache->count[order], block, room * sizeof(*block));
+	cache->count[order] += room;
+	spin_unlock_irqrestore(&cache->lock, flags);
+	return room;
 }
 
-/* One CPU's blocks of one order, out of its cache and into the chunks. */
-static void drain(struct vdma_pool *pool, struct cache *cache, unsigned int order)
+/*
+ * Blocks that were taken together often come back together, in either order: the
+ * first of these that are neighbours are freed as one. Returns how many that were.
+ */
+static unsigned int free_neighbours(struct chunk *chunk, const u32 *block,
+				    unsigned int count, unsigned int order)
 {
-	u32 block[CACHE_BLOCKS];
+	u32 first = block[0], end = block[0] + (1U << order);
+	unsigned int i;
+
+	for (i = 1; i < count; i++) {
+		if (block[i] == end)
+			end += 1U << order;
+		else if (block[i] + (1U << order) == first)
+			first = block[i];
+		else
+			break;
+	}
+	free_range(chunk, slot_of(first), slot_of(first) + (end - first));
+	return i;
+}
+
+/* All in a row that are of the same chunk cost one lock. */
+static void give_back(struct vdma_pool *pool, const u32 *block, unsigned int count,
+		      unsigned int order)
+{
+	unsigned int i = 0;
 	unsigned long flags;
-	unsigned int count, i;
+
+	while (i < count) {
+		struct chunk *chunk = chunk_of(pool, block[i]);
+
+		spin_lock_irqsave(&chunk->lock, flags);
+		do
+			i += free_neighbours(chunk, block + i, count - i, order);
+		while (i < count && chunk_of(pool, block[i]) == chunk);
+		spin_unlock_irqrestore(&chunk->lock, flags);
+	}
+}
+
+/*
+ * One CPU's blocks of one order, out of its cache and into the chunks: the oldest,
+ * which are least likely to be in the CPU's own caches.
+ */
+static void drain(struct vdma_pool *pool, struct cache *cache, unsigned int order,
+		  unsigned int part)
+{
+	u32 block[CACHE_BLOCKS], *cached = cached_blocks(cache, order);
+	unsigned int count, left;
+	unsigned long flags;
 
 	spin_lock_irqsave(&cache->lock, flags);
-	count = cache->count[order];
-	memcpy(block, cache->block[order], count * sizeof(*block));
-	cache->count[order] = 0;
+	count = cache->count[order] / part;
+	left = cache->count[order] - count;
+	memcpy(block, cached, count * sizeof(*block));
+	memmove(cached, cached + count, left * sizeof(*block));
+	cache->count[order] = left;
 	spin_unlock_irqrestore(&cache->lock, flags);
+	give_back(pool, block, count, order);
+}
 
-	for (i = 0; i < count; i++)
-		give_back(pool, block[i], order);
+/* Half of a full cache goes at once, so that the chunk's lock is taken for many blocks. */
+static noinline void make_room_and_push(struct vdma_pool *pool, unsigned int order, u32 block)
+{
+	drain(pool, raw_cpu_ptr(pool->caches), order, 2);
+	if (!cache_push(pool, order, block))
+		give_back(pool, &block, 1, order);
 }
 
 static void drain_all(struct vdma_pool *pool)
@@ -333,7 +417,7 @@ static void drain_all(struct vdma_pool *pool)
 
 	for_each_possible_cpu(cpu)
 		for (order = 0; order < CACHED_ORDERS; order++)
-			drain(pool, per_cpu_ptr(pool->caches, cpu), order);
+			drain(pool, per_cpu_ptr(pool->caches, cpu), order, 1);
 }
 
 static u64 cached_slots(struct vdma_pool *pool)
@@ -398,52 +482,100 @@ static void note_most(u64 *most, u64 used)
 /* --- allocation --- */
 
 /*
- * Take one block, and if it is of a size that is cached as many more as half
- * fill the cache: so the lock is taken once for many blocks.
+ * Take blocks of one order that is cached, as many as are wanted and can be had:
+ * the smallest there are first, and larger ones whole as far as they are wanted.
+ */
+static unsigned int take_blocks(struct chunk *chunk, unsigned int index,
+				unsigned int order, unsigned int want, u32 *block)
+{
+	unsigned int got = 0;
+
+	while (got < want) {
+		unsigned int from = least_order(chunk, order);
+		u32 slot, end;
+
+		if (from == ORDERS)
+			break;
+		from = min_t(unsigned int, from, order + ilog2(want - got));
+		slot = take_block(chunk, from);
+		memset(&chunk->state[slot], STATE_BODY | order, 1U << from);
+		for (end = slot + (1U << from); slot < end; slot += 1U << order) {
+			chunk->state[slot] = STATE_CACHED | order;
+			block[got++] = to_block(index, slot);
+		}
+	}
+	return got;
+}
+
+/*
+ * Take as many blocks as half fill the cache, so that the lock is taken for many
+ * blocks, and use one of them.
  */
 static u32 take_and_refill(struct vdma_pool *pool, unsigned int order)
 {
-	unsigned int more = order < CACHED_ORDERS ? pool->capacity[order] / 2 : 0;
-	u32 extra[CACHE_BLOCKS / 2], block = NO_SLOT, slot;
-	unsigned int i, got = 0;
+	unsigned int want = max(pool->capacity[order] / 2, 1), got = 0, kept, i;
+	u32 block[CACHE_BLOCKS / 2];
 	unsigned long flags;
 
-	for (i = 0; i < pool->chunk_count && block == NO_SLOT; i++) {
+	for (i = 0; i < pool->chunk_count && !got; i++) {
+		struct chunk *chunk = pool->chunks[i];
+
+		spin_lock_irqsave(&chunk->lock, flags);
+		got = take_blocks(chunk, i, order, want, block);
+		spin_unlock_irqrestore(&chunk->lock, flags);
+	}
+	if (!got)
+		return NO_SLOT;
+	got--;
+	kept = cache_fill(pool, order, block, got);
+	give_back(pool, block + kept, got - kept, order);
+	return block[got];
+}
+
+/* A block of a size that is not cached. */
+static u32 take_large(struct vdma_pool *pool, unsigned int order)
+{
+	unsigned long flags;
+	u32 slot = NO_SLOT;
+	unsigned int i;
+
+	for (i = 0; i < pool->chunk_count; i++) {
 		struct chunk *chunk = pool->chunks[i];
 
 		spin_lock_irqsave(&chunk->lock, flags);
 		slot = take_block(chunk, order);
-		if (slot != NO_SLOT)
-			block = to_block(i, slot);
-		while (block != NO_SLOT && got < more) {
-			slot = take_block(chunk, order);
-			if (slot == NO_SLOT)
-				break;
-			chunk->state[slot] = STATE_CACHED | order;
-			extra[got++] = to_block(i, slot);
-		}
 		spin_unlock_irqrestore(&chunk->lock, flags);
+		if (slot != NO_SLOT)
+			return to_block(i, slot);
 	}
-	while (got--)
-		if (!cache_push(pool, order, extra[got]))
-			give_back(pool, extra[got], order);
-	return block;
+	return NO_SLOT;
 }
 
-static int alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
-		      unsigned int order, u32 count, u32 *block)
+static u32 take(struct vdma_pool *pool, unsigned int order)
 {
+	return order < CACHED_ORDERS ? take_and_refill(pool, order) :
+				       take_large(pool, order);
+}
+
+/* All that is slow is not inlined, so that the usual case need not save registers for it. */
+static noinline int alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
+			       unsigned int order, u32 count, u32 *block)
+{
+	u64 used;
+
 	if (over_share(pool, user, count))
 		return -EDQUOT;
-	*block = take_and_refill(pool, order);
+	*block = take(pool, order);
 	if (*block == NO_SLOT) {
 		drain_all(pool);
-		*block = take_and_refill(pool, order);
+		*block = take(pool, order);
 	}
 	if (*block == NO_SLOT)
 		return -ENOMEM;
 	note_most(&user->most, user_slots(user) + count);
-	note_most(&pool->most, used_slots(pool));
+	/* what is too much of the block will be cut off; the figure is a snapshot */
+	used = used_slots(pool);
+	note_most(&pool->most, used - min_t(u64, used, (1U << order) - count));
 	return 0;
 }
 
@@ -458,21 +590,58 @@ static int alloc_block(struct vdma_pool *pool, struct vdma_pool_user *user,
 	return alloc_slow(pool, user, order, count, block);
 }
 
-/* Large blocks are cut to size; what is kept is marked as a row of blocks. */
-static void cut_to_size(struct chunk *chunk, u32 slot, unsigned int order, u32 count)
+/* Bytes behind the end of the buffer have no original. */
+static void note_original(struct chunk *chunk, u32 slot, unsigned int order,
+			  u64 length, phys_addr_t original)
+{
+	union slot *s = &chunk->slots[slot];
+
+	if (order)
+		s[1].length = length;
+	else
+		original |= length << ORIGINAL_BITS;
+	s[0].original = original;
+}
+
+static phys_addr_t original_of(const struct chunk *chunk, u32 slot, unsigned int order,
+			       u64 *length)
+{
+	const union slot *s = &chunk->slots[slot];
+
+	*length = order ? s[1].length : s[0].original >> ORIGINAL_BITS;
+	return s[0].original & ORIGINAL_MASK;
+}
+
+static void mark_used(struct chunk *chunk, u32 slot, u8 state, u8 owner)
+{
+	chunk->owner[slot] = owner;
+	/* pairs with the one in reclaim_from_chunk(): owner before state */
+	smp_wmb();
+	chunk->state[slot] = STATE_USED | state;
+}
+
+/* A large block is cut to size; what is kept becomes a row of blocks. */
+static noinline void cut_to_size(struct chunk *chunk, u32 slot, unsigned int order,
+				 u32 count, size_t length, phys_addr_t original,
+				 u8 owner)
 {
 	u32 end = slot + count, at = slot;
 	unsigned long flags;
 
-	memset(&chunk->state[slot], STATE_BODY, count);
 	while (at < end) {
 		unsigned int part = ilog2(end - at);
+		size_t here = min_t(size_t, length, (size_t)VDMA_SLOT_SIZE << part);
+		u8 state = part;
 
-		chunk->state[at] = STATE_USED | part;
 		if (at == slot)
-			chunk->state[at] |= STATE_FIRST;
+			state |= STATE_FIRST;
 		if (at + (1U << part) == end)
-			chunk->state[at] |= STATE_LAST;
+			state |= STATE_LAST;
+		memset(&chunk->state[at], STATE_BODY | part, 1U << part);
+		note_original(chunk, at, part, here, original);
+		mark_used(chunk, at, state, owner);
+		original += here;
+		length -= here;
 		at += 1U << part;
 	}
 	if (count == 1U << order)
@@ -480,30 +649,6 @@ static void cut_to_size(struct chunk *chunk, u32 slot, unsigned int order, u32 c
 	spin_lock_irqsave(&chunk->lock, flags);
 	free_range(chunk, end, slot + (1U << order));
 	spin_unlock_irqrestore(&chunk->lock, flags);
-}
-
-static void mark_used(struct chunk *chunk, u32 slot, unsigned int order, u32 count)
-{
-	if (order >= CACHED_ORDERS) {
-		cut_to_size(chunk, slot, order, count);
-		return;
-	}
-	memset(&chunk->state[slot], STATE_BODY, 1U << order);
-	chunk->state[slot] = STATE_USED | STATE_FIRST | STATE_LAST | order;
-}
-
-/* Slots behind the end of the buffer have no original. */
-static void note_originals(union slot *slot, u32 count, size_t size, phys_addr_t original)
-{
-	if (original == VDMA_NO_ORIGINAL)
-		size = 0;
-	for (; count; count--, slot++) {
-		u64 valid = min_t(size_t, size, VDMA_SLOT_SIZE);
-
-		slot->original = valid << ORIGINAL_BITS | (original & ORIGINAL_MASK);
-		original += VDMA_SLOT_SIZE;
-		size -= valid;
-	}
 }
 
 /**
@@ -532,7 +677,7 @@ int vdma_pool_alloc(struct vdma_pool *pool, struct vdma_pool_user *user,
 	u32 block, slot;
 	int err;
 
-	if (unlikely(count > pool->largest))
+	if (unlikely(size > (size_t)pool->largest << VDMA_SLOT_SHIFT))
 		return -E2BIG;
 	if (order < CACHED_ORDERS)
 		count = 1U << order;
@@ -540,13 +685,18 @@ int vdma_pool_alloc(struct vdma_pool *pool, struct vdma_pool_user *user,
 	if (unlikely(err))
 		return err;
 
+	if (original == VDMA_NO_ORIGINAL) {
+		original = 0;
+		size = 0;
+	}
 	chunk = chunk_of(pool, block);
 	slot = slot_of(block);
-	memset(&chunk->owner[slot], user->id, count);
-	/* pairs with the one in reclaim_from_chunk(): owner before state */
-	smp_wmb();
-	note_originals(&chunk->slots[slot], count, size, original);
-	mark_used(chunk, slot, order, count);
+	if (likely(order < CACHED_ORDERS)) {
+		note_original(chunk, slot, order, size, original);
+		mark_used(chunk, slot, STATE_FIRST | STATE_LAST | order, user->id);
+	} else {
+		cut_to_size(chunk, slot, order, count, size, original, user->id);
+	}
 	this_cpu_add(*user->used, count);
 	buffer->phys = chunk->phys + ((phys_addr_t)slot << VDMA_SLOT_SHIFT);
 	buffer->vaddr = chunk->vaddr + ((size_t)slot << VDMA_SLOT_SHIFT);
@@ -571,7 +721,7 @@ static struct chunk *find_chunk(struct vdma_pool *pool, phys_addr_t phys,
 	return NULL;
 }
 
-static u32 free_row(struct chunk *chunk, u32 slot)
+static noinline u32 free_row(struct chunk *chunk, u32 slot)
 {
 	u32 begin = slot;
 	unsigned long flags;
@@ -580,12 +730,48 @@ static u32 free_row(struct chunk *chunk, u32 slot)
 	spin_lock_irqsave(&chunk->lock, flags);
 	do {
 		state = chunk->state[slot];
-		memset(&chunk->state[slot], STATE_NONE, 1U << (state & STATE_ORDER));
 		free_block(chunk, slot, state & STATE_ORDER);
 		slot += 1U << (state & STATE_ORDER);
 	} while (!(state & STATE_LAST));
 	spin_unlock_irqrestore(&chunk->lock, flags);
 	return slot - begin;
+}
+
+/* Does a buffer of a user begin with this slot? */
+static bool begins(const struct chunk *chunk, u32 slot, const struct vdma_pool_user *user)
+{
+	const u8 first = STATE_USED | STATE_FIRST;
+
+	return (chunk->state[slot] & first) == first && chunk->owner[slot] == user->id;
+}
+
+/* Is it one block, of a size that is cached? */
+static bool is_common(u8 state)
+{
+	return state & STATE_LAST && (state & STATE_ORDER) < CACHED_ORDERS;
+}
+
+static __always_inline void free_buffer(struct vdma_pool *pool, struct vdma_pool_user *user,
+					unsigned int index, u32 slot)
+{
+	struct chunk *chunk = pool->chunks[index];
+	u8 state = chunk->state[slot];
+	unsigned int order = state & STATE_ORDER;
+	u32 count = 1U << order;
+
+	if (likely(is_common(state))) {
+		chunk->state[slot] = STATE_CACHED | order;
+		if (unlikely(!cache_push(pool, order, to_block(index, slot))))
+			make_room_and_push(pool, order, to_block(index, slot));
+	} else {
+		count = free_row(chunk, slot);
+	}
+	this_cpu_sub(*user->used, count);
+}
+
+static noinline void warn_no_buffer(phys_addr_t phys)
+{
+	pr_warn_once("ignored: freeing %pa, where the device has no buffer\n", &phys);
 }
 
 /**
@@ -603,34 +789,75 @@ static u32 free_row(struct chunk *chunk, u32 slot)
 void vdma_pool_free(struct vdma_pool *pool, struct vdma_pool_user *user,
 		    phys_addr_t phys)
 {
-	unsigned int index, order;
+	unsigned int index;
 	struct chunk *chunk = find_chunk(pool, phys, &index);
-	u32 slot, count;
+	u32 slot;
+
+	if (unlikely(!chunk))
+		return warn_no_buffer(phys);
+	slot = (phys - chunk->phys) >> VDMA_SLOT_SHIFT;
+	if (unlikely(!begins(chunk, slot, user)))
+		return warn_no_buffer(phys);
+	free_buffer(pool, user, index, slot);
+}
+
+/* The first slot of the block that a slot is in; that of any block if it is in none. */
+static u32 first_slot(const struct chunk *chunk, u32 slot)
+{
+	u8 state = chunk->state[slot];
+
+	if ((state & ~STATE_ORDER) != STATE_BODY)
+		return slot;
+	return slot & ~((1U << (state & STATE_ORDER)) - 1);
+}
+
+/**
+ * struct stretch - bytes that are contiguous in the pool and in their original
+ * @at: where they begin, from the begin of the chunk
+ * @here: how many there are up to the end of their block
+ * @size: how many of those have an original
+ * @original: physical address of the original
+ */
+struct stretch {
+	size_t at;
+	size_t here;
+	size_t size;
+	phys_addr_t original;
+};
+
+/* The rest of a block, from @at on; false if it is not in use by the user. */
+static bool find_stretch(const struct chunk *chunk, const struct vdma_pool_user *user,
+			 size_t at, struct stretch *s)
+{
+	size_t begin, offset;
+	unsigned int order;
+	u64 length;
+	u32 slot;
 	u8 state;
 
-	if (!chunk)
-		goto not_its_buffer;
-	slot = (phys - chunk->phys) >> VDMA_SLOT_SHIFT;
+	if (at >> VDMA_SLOT_SHIFT >= chunk->count)
+		return false;
+	slot = first_slot(chunk, at >> VDMA_SLOT_SHIFT);
 	state = chunk->state[slot];
-	if ((state & (STATE_USED | STATE_FIRST)) != (STATE_USED | STATE_FIRST) ||
-	    chunk->owner[slot] != user->id)
-		goto not_its_buffer;
-
 	order = state & STATE_ORDER;
-	count = 1U << order;
-	if (order < CACHED_ORDERS && state & STATE_LAST) {
-		memset(&chunk->state[slot], STATE_NONE, count);
-		chunk->state[slot] = STATE_CACHED | order;
-		if (!cache_push(pool, order, to_block(index, slot)))
-			give_back(pool, to_block(index, slot), order);
-	} else {
-		count = free_row(chunk, slot);
-	}
-	this_cpu_sub(*user->used, count);
-	return;
+	begin = (size_t)slot << VDMA_SLOT_SHIFT;
+	offset = at - begin;
+	if (!(state & STATE_USED) || chunk->owner[slot] != user->id ||
+	    offset >= (size_t)VDMA_SLOT_SIZE << order)
+		return false;
 
-not_its_buffer:
-	pr_warn_once("ignored: freeing %pa, where the device has no buffer\n", &phys);
+	s->at = at;
+	s->here = ((size_t)VDMA_SLOT_SIZE << order) - offset;
+	s->original = original_of(chunk, slot, order, &length) + offset;
+	s->size = offset < length ? length - offset : 0;
+	return true;
+}
+
+static void visit_stretch(const struct chunk *chunk, const struct stretch *s,
+			  vdma_pool_visitor visit)
+{
+	if (s->size)
+		visit(chunk->vaddr + s->at, s->original, s->size);
 }
 
 /**
@@ -654,48 +881,73 @@ bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
 {
 	unsigned int index;
 	struct chunk *chunk = find_chunk(pool, phys, &index);
-	phys_addr_t begin = 0;
-	void *in_pool = NULL;
-	size_t offset, length = 0;
-	u32 slot;
+	struct stretch now = {}, next;
 
 	if (!chunk)
 		return false;
-	slot = (phys - chunk->phys) >> VDMA_SLOT_SHIFT;
-	offset = (phys - chunk->phys) & (VDMA_SLOT_SIZE - 1);
-
+	next.at = phys - chunk->phys;
 	while (size) {
-		size_t here = min_t(size_t, size, VDMA_SLOT_SIZE - offset);
-		size_t valid;
-		u64 original;
-
-		if (slot >= chunk->count || !(chunk->state[slot] & STATE_USED) ||
-		    chunk->owner[slot] != user->id)
+		if (!find_stretch(chunk, user, next.at, &next))
 			return false;
-		valid = chunk->slots[slot].original >> ORIGINAL_BITS;
-		original = (chunk->slots[slot].original & ORIGINAL_MASK) + offset;
-		valid = offset < valid ? min(here, valid - offset) : 0;
-		if (length && (!valid || original != begin + length)) {
-			visit(in_pool, begin, length);
-			length = 0;
+		next.here = min(next.here, size);
+		next.size = min(next.size, next.here);
+		size -= next.here;
+		if (now.size && now.at + now.size == next.at &&
+		    now.original + now.size == next.original) {
+			now.size += next.size;
+		} else {
+			visit_stretch(chunk, &now, visit);
+			now = next;
 		}
-		if (!length) {
-			in_pool = chunk->vaddr + ((size_t)slot << VDMA_SLOT_SHIFT) + offset;
-			begin = original;
-		}
-		length += valid;
-		/* a slot that ends early ends the stretch */
-		if (length && valid < here) {
-			visit(in_pool, begin, length);
-			length = 0;
-		}
-		size -= here;
-		offset = 0;
-		slot++;
+		next.at += next.here;
 	}
-	if (length)
-		visit(in_pool, begin, length);
+	visit_stretch(chunk, &now, visit);
 	return true;
+}
+
+/**
+ * vdma_pool_visit_and_free() - vdma_pool_visit(), then vdma_pool_free()
+ * @pool: the pool
+ * @user: whose buffer it is
+ * @phys: an address in the first slot of the buffer
+ * @size: length in bytes of the part to visit
+ * @visit: as for vdma_pool_visit()
+ *
+ * Looks the usual buffer up only once.
+ *
+ * Context: any. Does not sleep, unless @visit does.
+ * Return: as vdma_pool_visit(). The buffer is freed in any case.
+ */
+bool vdma_pool_visit_and_free(struct vdma_pool *pool, struct vdma_pool_user *user,
+			      phys_addr_t phys, size_t size, vdma_pool_visitor visit)
+{
+	unsigned int index;
+	struct chunk *chunk = find_chunk(pool, phys, &index);
+	phys_addr_t original;
+	bool visited = true;
+	size_t at, begin;
+	u64 length;
+	u32 slot;
+
+	if (unlikely(!chunk))
+		goto err_no_buffer;
+	at = phys - chunk->phys;
+	slot = at >> VDMA_SLOT_SHIFT;
+	if (unlikely(!begins(chunk, slot, user)))
+		goto err_no_buffer;
+
+	begin = (size_t)slot << VDMA_SLOT_SHIFT;
+	original = original_of(chunk, slot, chunk->state[slot] & STATE_ORDER, &length);
+	if (likely((u64)(at - begin) + size <= length))
+		visit(chunk->vaddr + at, original + (at - begin), size);
+	else
+		visited = vdma_pool_visit(pool, user, phys, size, visit);
+	free_buffer(pool, user, index, slot);
+	return visited;
+
+err_no_buffer:
+	warn_no_buffer(phys);
+	return false;
 }
 
 /* --- making a pool --- */
@@ -725,6 +977,19 @@ static void free_pieces(struct vdma_pool *pool)
 	kvfree(pool->pieces);
 }
 
+/* There was room for more of them, had they been small. */
+static void trim_pieces(struct vdma_pool *pool)
+{
+	size_t size = array_size(pool->piece_count, sizeof(*pool->pieces));
+	struct piece *pieces = kvmalloc(size, GFP_KERNEL);
+
+	if (!pieces)
+		return;
+	memcpy(pieces, pool->pieces, size);
+	kvfree(pool->pieces);
+	pool->pieces = pieces;
+}
+
 /* Large pieces first, smaller ones where memory is fragmented. Zeroed: the host will see it. */
 static int alloc_pieces(struct vdma_pool *pool, size_t size)
 {
@@ -751,6 +1016,7 @@ static int alloc_pieces(struct vdma_pool *pool, size_t size)
 			goto err_free_pieces;
 		order--;
 	}
+	trim_pieces(pool);
 	sort(pool->pieces, pool->piece_count, sizeof(*pool->pieces), by_address, NULL);
 	return 0;
 
@@ -761,9 +1027,7 @@ err_free_pieces:
 
 static void destroy_chunk(struct chunk *chunk)
 {
-	kvfree(chunk->owner);
-	kvfree(chunk->state);
-	kvfree(chunk->slots);
+	vfree(chunk->slots);
 	kfree(chunk);
 }
 
@@ -778,13 +1042,19 @@ static struct chunk *create_chunk(struct page *page, size_t size)
 	chunk->phys = page_to_phys(page);
 	chunk->vaddr = page_address(page);
 	chunk->count = size >> VDMA_SLOT_SHIFT;
-	chunk->slots = kvcalloc(chunk->count, sizeof(*chunk->slots), GFP_KERNEL);
-	chunk->state = kvmalloc(chunk->count, GFP_KERNEL);
-	chunk->owner = kvzalloc(chunk->count, GFP_KERNEL);
-	if (!chunk->slots || !chunk->state || !chunk->owner) {
+	/*
+	 * All tables in one: whole pages of 4 MiB of pool, which kmalloc would round
+	 * up. Who wanted the pool says that there is no memory for it.
+	 */
+	chunk->slots = __vmalloc(array_size(chunk->count, sizeof(*chunk->slots) +
+					    sizeof(*chunk->state) + sizeof(*chunk->owner)),
+				 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	if (!chunk->slots) {
 		destroy_chunk(chunk);
 		return NULL;
 	}
+	chunk->state = (u8 *)(chunk->slots + chunk->count);
+	chunk->owner = chunk->state + chunk->count;
 
 	spin_lock_init(&chunk->lock);
 	for (order = 0; order < ORDERS; order++)

@@ -6,9 +6,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
-#include <linux/bpf.h>
 #include <linux/if_ether.h>
-#include <linux/if_link.h>
 #include <linux/if_xdp.h>
 #include <net/if.h>
 #include <netinet/ip.h>
@@ -20,10 +18,9 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#include "xdp.h"
 
 #define FRAME_SIZE 4096
 #define FRAMES 256
@@ -44,15 +41,6 @@ static unsigned char *umem;
 static struct ring fill, completion, rx, tx;
 static unsigned char own_mac[ETH_ALEN], peer_mac[ETH_ALEN];
 static struct in_addr own_ip, peer_ip;
-
-static int bpf(enum bpf_cmd command, union bpf_attr *attr)
-{
-	int result = syscall(SYS_bpf, command, attr, sizeof(*attr));
-
-	if (result < 0)
-		err(1, "the kernel on command %d", command);
-	return result;
-}
 
 /* --- the program in the driver: all packets to the socket --- */
 
@@ -89,26 +77,8 @@ static int load_redirect(int map)
 		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_redirect_map },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	union bpf_attr attr;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_XDP;
-	attr.insns = (unsigned long)program;
-	attr.insn_cnt = ARRAY_SIZE(program);
-	attr.license = (unsigned long)"GPL";
-	return bpf(BPF_PROG_LOAD, &attr);
-}
-
-static void attach(int program, unsigned int interface)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.link_create.prog_fd = program;
-	attr.link_create.target_ifindex = interface;
-	attr.link_create.attach_type = BPF_XDP;
-	attr.link_create.flags = XDP_FLAGS_DRV_MODE;
-	bpf(BPF_LINK_CREATE, &attr);
+	return load_program(program, ARRAY_SIZE(program));
 }
 
 /* --- the socket --- */
@@ -316,7 +286,7 @@ int main(int argc, char **argv)
 	sock = make_socket();
 	for (i = 0; i < RING_SIZE; i++)
 		give_frame((__u64)i * FRAME_SIZE);
-	attach(load_redirect(make_socket_map(sock)), address.sxdp_ifindex);
+	attach_program(load_redirect(make_socket_map(sock)), address.sxdp_ifindex);
 	if (bind(sock, (struct sockaddr *)&address, sizeof(address)))
 		err(1, "bind");
 

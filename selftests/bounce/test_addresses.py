@@ -21,7 +21,7 @@ sys.path[1:1] = [str(Path(__file__).resolve().parents[1] / part) for part in (""
 import guest
 import pool
 from guest import expect
-from lib import build, debian, image, ktap, vm
+from lib import build, image, kernels, ktap, vm
 
 DISK_MIB = 4
 # Of a disk: one for each CPU.
@@ -245,7 +245,7 @@ def test(suite, bench):
 
 def main():
     suite = ktap.Suite("addresses")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     with contextlib.ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="guest-drivers-")))

@@ -18,7 +18,7 @@ sys.path[1:1] = [str(Path(__file__).resolve().parents[1] / part) for part in (""
 import guest
 import pool
 from guest import MIB, expect, expect_dma
-from lib import build, debian, image, ktap, vm
+from lib import build, image, kernels, ktap, vm
 
 DISK, OTHER_DISK, NIC, PLUGGED_DISK = 4, 5, 6, 7
 DISK_MIB = 16
@@ -398,7 +398,7 @@ def test_all(bench):
 
 def main():
     suite = ktap.Suite("bounce")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     with contextlib.ExitStack() as stack:
         images = {slot: stack.enter_context(image.image(DISK_MIB, seed=slot))

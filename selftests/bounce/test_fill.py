@@ -17,7 +17,7 @@ sys.path[1:1] = [str(Path(__file__).resolve().parents[1] / part) for part in (""
 import guest
 import pool
 from guest import expect, expect_dma
-from lib import build, debian, image, ktap, vm
+from lib import build, image, kernels, ktap, vm
 
 SHARE = 4
 MOUNT = "/tmp/mnt"
@@ -69,7 +69,7 @@ def test_policy(suite, machine, directory, path, fill, kept):
 
 def main():
     suite = ktap.Suite("fill")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     program = build.program(kernel, Path(__file__).with_name("short_read.c"))
     with tempfile.TemporaryDirectory(prefix="guest-drivers-") as home:

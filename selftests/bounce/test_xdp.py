@@ -14,7 +14,7 @@ sys.path[1:1] = [str(Path(__file__).resolve().parents[1] / part) for part in (""
 import guest
 import pool
 from guest import MIB, expect, expect_dma
-from lib import build, debian, ktap, vm
+from lib import build, kernels, ktap, vm
 
 PATHS = ("off", "direct", "bounce")
 NICS = {path: slot for slot, path in enumerate(PATHS, start=4)}
@@ -96,7 +96,7 @@ def check_bounced(suite, nic):
 
 def main():
     suite = ktap.Suite("xdp")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     if kernel.line in KERNELS_WITHOUT_XDP:
         with suite.case("XDP"):
             raise ktap.Skip("the driver of this kernel wants more queues for it than QEMU's user network has")

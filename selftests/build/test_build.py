@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
-from lib import build, checkpatch, debian, ktap, vfio_user
+from lib import build, checkpatch, kernels, ktap, vfio_user
 from lib.paths import TOP
 
 
@@ -27,9 +27,9 @@ def repository_files():
 
 t = ktap.Suite("build")
 
-for line in debian.SUITES:
+for line in kernels.SUITES:
     with t.case(f"W=1 and sparse on {line}"):
-        build.check(debian.kernel(line))
+        build.check(kernels.kernel(line))
 
 with t.case("checkpatch --strict"):
     sources = [path for path in build.kernel_sources(TOP) if path.suffix in (".c", ".h")]

@@ -5,7 +5,7 @@ import os
 import re
 from typing import NamedTuple
 
-from lib.debian import DEFAULT_LINE
+from lib.kernels import DEFAULT_LINE
 from lib.failure import Failure
 
 PATHS = ("off", "direct", "platform", "swiotlb", "bounce")

@@ -23,7 +23,7 @@ import page
 import proof
 import report
 from device import BounceTrace, PathRefused
-from lib import accel, build, child, debian, image, qemu
+from lib import accel, build, child, image, kernels, qemu
 from lib.failure import Failure
 from lib.paths import OUT
 from lib.stage import stage
@@ -38,7 +38,7 @@ def main():
     options = knobs.from_environment()
     out = OUT / "run"
     out.mkdir(parents=True, exist_ok=True)
-    kernel = debian.kernel(options.line)
+    kernel = kernels.kernel(options.line)
     modules = build.build(kernel)
     accelerator = accel.choose(options.accel, kernel)
     with image.image(disk.image_mib(accelerator), directory=out) as disk_image, Netserver() as netserver:

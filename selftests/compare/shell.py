@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
 import guest
 import options as knobs
-from lib import accel, build, child, debian, image, initramfs, qemu
+from lib import accel, build, child, image, initramfs, kernels, qemu
 from lib.failure import Failure
 
 DISK_MIB = 64
@@ -21,7 +21,7 @@ DISK_MIB = 64
 def main():
     child.exit_on_sigterm()
     options = knobs.from_environment()
-    kernel = debian.kernel(options.line)
+    kernel = kernels.kernel(options.line)
     modules = build.build(kernel)
     accelerator = accel.choose(options.accel, kernel)
     initrd = initramfs.image(kernel, modules.values(), {"/shell": Path(__file__).with_name("guest-shell")})

@@ -32,11 +32,11 @@ def build(kernel, source_tree=TOP, out_dir=OUT / "build", extra_make_args=(), sp
     return {path.stem: path for path in sorted(directory.rglob("*.ko"))}
 
 
-def check(kernel):
+def check(kernel, extra_make_args=()):
     """Build everything afresh under W=1 and sparse; any warning is a failure."""
     out_dir = OUT / "check"
     shutil.rmtree(out_dir / kernel.release, ignore_errors=True)
-    build(kernel, out_dir=out_dir, sparse=True)
+    build(kernel, out_dir=out_dir, extra_make_args=extra_make_args, sparse=True)
     log = out_dir / kernel.release / "build.log"
     found = warnings(log.read_text(encoding="utf-8"))
     if found:
@@ -57,9 +57,13 @@ def copy_changed_sources(source_tree, directory):
         (directory / name).unlink()
     for name in wanted:
         source, copy = source_tree / name, directory / name
-        if not copy.exists() or not filecmp.cmp(source, copy, shallow=False):
+        if not same_content(source, copy):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, copy)
+
+
+def same_content(source, copy):
+    return copy.exists() and filecmp.cmp(source, copy, shallow=False)
 
 
 def kernel_sources(tree):
@@ -92,17 +96,19 @@ def make(kernel, directory, make_args):
 
 
 def program(kernel, source, out_dir=OUT / "programs"):
-    """Build a C program for guests, linked statically; returns its path."""
+    """Build a C program for guests, with the headers beside it, linked statically; returns its path."""
     directory = out_dir / kernel.suite
     directory.mkdir(parents=True, exist_ok=True)
-    copy, result = directory / source.name, directory / source.stem
-    in_root = ["gcc", "-static", "-O2", "-Wall", "-Wextra", "-Werror",
-               "-o", f"{MOUNT_POINT}/{result.name}", f"{MOUNT_POINT}/{copy.name}"]
+    result = directory / source.stem
+    copies = {path: directory / path.name for path in [source, *source.parent.glob("*.h")]}
+    argv = ["gcc", "-static", "-O2", "-Wall", "-Wextra", "-Werror",
+            "-o", f"{MOUNT_POINT}/{result.name}", f"{MOUNT_POINT}/{source.name}"]
     with debian.locked(out_dir / f"{kernel.suite}.lock", f"another run builds for {kernel.suite}"):
-        if not (result.exists() and copy.exists() and filecmp.cmp(source, copy, shallow=False)):
+        if not (result.exists() and all(map(same_content, copies.keys(), copies.values()))):
             result.unlink(missing_ok=True)
-            shutil.copyfile(source, copy)
-            status, output = run_in_root(kernel, directory, in_root)
+            for original, copy in copies.items():
+                shutil.copyfile(original, copy)
+            status, output = run_in_root(kernel, directory, argv)
             if status:
                 raise Failure(f"{source.name} was not built for {kernel.suite}:\n{output}")
     return result
@@ -110,5 +116,10 @@ def program(kernel, source, out_dir=OUT / "programs"):
 
 def run_in_root(kernel, directory, argv):
     """Run a command in the suite's root, where the directory is at MOUNT_POINT; returns (exit status, output)."""
-    enter = ["sh", "-ec", ENTER_ROOT, "sh", str(kernel.root), str(directory), MOUNT_POINT]
-    return child.run(child.in_private_namespaces(enter + argv), timeout=BUILD_DEADLINE)
+    return child.run(in_root(kernel.root, directory, argv), timeout=BUILD_DEADLINE)
+
+
+def in_root(root, directory, argv):
+    """The command line that runs argv in a root, where the directory is at MOUNT_POINT."""
+    enter = ["sh", "-ec", ENTER_ROOT, "sh", str(root), str(directory), MOUNT_POINT]
+    return child.in_private_namespaces(enter + argv)

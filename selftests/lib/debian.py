@@ -6,26 +6,14 @@ They are made once with mmdebstrap and kept in the cache directory. To renew one
 
 import contextlib
 import fcntl
-import os
-import re
 import shutil
 import subprocess
-from pathlib import Path
-from typing import NamedTuple
 
 from . import child
 from .failure import Failure
 from .paths import CACHE
 from .stage import note, stage
 
-# Kernel line -> the Debian suite that has it as its stock kernel.
-SUITES = {
-    "5.10": "bullseye",
-    "6.1": "bookworm",
-    "6.12": "trixie",
-    "newest": "trixie-backports",
-}
-DEFAULT_LINE = "6.12"
 # The suite that guests have their busybox and netperf from, whatever their kernel.
 USERLAND_SUITE = "trixie"
 
@@ -39,39 +27,6 @@ MODELS_PACKAGES = [f"{name}/{MODELS_SUITE}" for name in
                    ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")] + ["ethtool"]
 ROOT_SIZE = 2 << 30
 ROOT_DEADLINE = 1800
-
-
-class Kernel(NamedTuple):
-    line: str           # as asked for: "6.12"
-    suite: str
-    release: str        # as uname -r says
-    root: Path          # the suite's root directory
-    vmlinuz: Path
-    modules_dir: Path
-
-
-def kernel(line):
-    """The newest stock kernel of that line."""
-    if line not in SUITES:
-        raise Failure(f"no kernel line '{line}': there are {', '.join(SUITES)}")
-    suite = SUITES[line]
-    top = root(suite)
-    found = [(modules_dir, image) for modules_dir in (top / "lib/modules").iterdir()
-             for image in (modules_dir / "vmlinuz", top / "boot" / f"vmlinuz-{modules_dir.name}")
-             if image.exists()]
-    if not found:
-        raise Failure(f"no kernel image in {top}: delete that directory and try again")
-    modules_dir, image = max(found, key=lambda pair: version_key(pair[0].name))
-    return Kernel(line, suite, modules_dir.name, top, image, modules_dir)
-
-
-def wanted_kernel():
-    """The kernel of the line that KVER in the environment names."""
-    return kernel(os.environ.get("KVER") or DEFAULT_LINE)
-
-
-def version_key(release):
-    return [int(number) for number in re.findall(r"\d+", release)]
 
 
 def root(suite):
@@ -164,6 +119,28 @@ def mirrors():
     except KeyError as missing:
         raise Failure(f"apt knows no {missing.args[0]} archive here: it must be in the machine's apt sources, "
                       "and `apt-get update` must have run") from None
+
+
+def install(root_dir, packages):
+    """Install packages in a root, where they are missing."""
+    missing = [package for package in packages if not version(root_dir, package)]
+    if not missing:
+        return
+    script = "apt-get -q update && apt-get -qy --no-install-recommends install \"$@\""
+    argv = ["chroot", str(root_dir), "env", "DEBIAN_FRONTEND=noninteractive", "INITRD=No", "sh", "-ec", script, "sh"]
+    with stage(f"installing {', '.join(missing)} in the Debian {root_dir.name} root"):
+        status, output = child.run(child.in_private_namespaces(argv + missing), timeout=ROOT_DEADLINE)
+        if status:
+            raise Failure(f"apt failed in {root_dir}: {first_error(output)}")
+
+
+def version(root_dir, package):
+    """The version of a package that is installed in a root, or the empty string."""
+    query = ["dpkg-query", f"--admindir={root_dir}/var/lib/dpkg", "--show",
+             "--showformat=${db:Status-Status} ${Version}", package]
+    status, _, found = subprocess.run(query, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                      check=False).stdout.partition(" ")
+    return found if status == "installed" else ""
 
 
 def first_error(output):

@@ -14,11 +14,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
-from lib import accel, debian, image, ktap
+from lib import accel, image, kernels, ktap
 from lib.failure import Failure
 from lib.vm import KILLED, VM, CommandFailed, GuestLost
 
-KERNEL = debian.wanted_kernel()
+KERNEL = kernels.wanted()
 
 # Never says anything, as a guest on a KVM that does not work.
 SILENT_QEMU = "#!/bin/sh\nexec sleep 600\n"
@@ -27,10 +27,10 @@ SILENT_QEMU = "#!/bin/sh\nexec sleep 600\n"
 VICTIM = """
 import sys
 sys.path.insert(0, {selftests!r})
-from lib import child, debian
+from lib import child, kernels
 from lib.vm import VM
 child.exit_on_sigterm()
-with VM(debian.wanted_kernel(), accel="tcg", name="victim") as vm:
+with VM(kernels.wanted(), accel="tcg", name="victim") as vm:
     print(vm.qemu.process.pid, flush=True)
     vm.run("sleep 300", timeout=300)
 """

@@ -13,6 +13,8 @@ import time
 
 from . import accel as accelerator
 from . import initramfs
+from .failure import Failure
+from .kernels import DEBUG_LINE
 from .paths import OUT
 from .qemu import Qemu, command
 
@@ -22,8 +24,11 @@ COMPLAINTS = re.compile("|".join([
     r"DMAR:.*[Ff]ault", r"KASAN", r"UBSAN", r"refcount_t", r"scheduling while atomic", r"Bad page",
     r"DMA-API:.*device driver", r"Kernel panic",
 ]))
-# Modules of ours are neither in the kernel's tree (bit 12) nor signed (bit 13).
-TAINT_EXPECTED = 1 << 12 | 1 << 13
+# Modules of ours are neither in the kernel's tree (bit 12) nor signed (bit 13); KUnit says that it ran (bit 18).
+TAINT_EXPECTED = 1 << 12 | 1 << 13 | 1 << 18
+KMEMLEAK = "/sys/kernel/debug/kmemleak"
+# kmemleak passes over what was allocated in the last 5 seconds.
+KMEMLEAK_AGE = 6
 # The exit status of a script that was killed at its timeout.
 KILLED = 137
 
@@ -62,8 +67,14 @@ class VM:
     def __enter__(self):
         return self
 
-    def __exit__(self, *exception):
-        self.stop()
+    def __exit__(self, exception, *_):
+        try:
+            if self.kernel.line == DEBUG_LINE and not exception and not self.lost:
+                leaks = self.memory_leaks()
+                if leaks:
+                    raise Failure("\n".join(["memory was leaked in the guest:", *leaks]))
+        finally:
+            self.stop()
 
     def stop(self):
         self.qemu.stop()
@@ -105,6 +116,15 @@ class VM:
             found.append(f"kernel tainted: {taint & ~TAINT_EXPECTED:#x}")
         self.seen_taint |= taint
         return found
+
+    def memory_leaks(self):
+        """What kmemleak reports, in its own words; empty when all is well. For the debug kernel only."""
+        # It reports what two scans have found unreferenced and unchanged.
+        return self.run(f"""
+            sleep {KMEMLEAK_AGE}
+            echo scan >{KMEMLEAK}
+            echo scan >{KMEMLEAK}
+            cat {KMEMLEAK}""", timeout=300).splitlines()
 
     def _answer_of(self, ask, *args, waiting_for, **kwargs):
         if self.lost:

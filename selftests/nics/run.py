@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
-from lib import child, debian, vfio_user
+from lib import child, kernels, vfio_user
 from lib.failure import Failure
 from lib.paths import OUT
 from lib.stage import stage
@@ -26,7 +26,7 @@ TESTS = (("TCP_STREAM", "10^6 bit/s"), ("TCP_RR", "1/s"), ("UDP_STREAM", "10^6 b
 
 def main():
     child.exit_on_sigterm()
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     for model, module in CARDS.items():
         show(kernel, model, module)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
-from lib import build, debian, ktap, vfio_user
+from lib import build, kernels, ktap, vfio_user
 from pair import Pair, expect, expect_at_least, wait_until
 
 ROUNDS = 20
@@ -28,7 +28,7 @@ DEAD_PEER = "02:00:00:be:00:99"
 
 def main():
     suite = ktap.Suite("be2net")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     with bench(4) as cards, guest(cards, kernel, "be2net") as vm:
         Plain(suite, vm, cards.models).run()
     with bench(2) as cards, guest(cards, kernel, "be2net-iommu", iommu=True) as vm:

@@ -169,6 +169,18 @@ class Nic(Device):
         self.down()
 
 
+def check_little_data(device, echo, disk_mib):
+    """The least that shows that a NIC, or a disk of that size, moves data both ways."""
+    if isinstance(device, Nic):
+        device.up()
+        device.check_tcp(echo, sizes=[MIB])
+        device.down()
+    else:
+        device.check_read(size=disk_mib)
+        device.check_write(size=1)
+        device.check_read(size=disk_mib)
+
+
 class Echo:
     """A TCP server on the host that sends back what it has got, once it has got all."""
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
 import guest
 from guest import expect, expect_in
-from lib import build, debian, image, ktap, vm
+from lib import build, image, kernels, ktap, vm
 
 PATHS = ("off", "direct", "platform", "swiotlb", "bounce")
 # The paths that run operations of ours, and the counters that these move.
@@ -132,16 +132,6 @@ class Bench:
             return guest.Nic(self.vm, cell.slot)
         return guest.Disk(self.vm, cell.slot, self._image_file(cell))
 
-    def check_data(self, device):
-        if isinstance(device, guest.Nic):
-            device.up()
-            device.check_tcp(self.echo, sizes=[guest.MIB])
-            device.down()
-        else:
-            device.check_read(size=DISK_MIB)
-            device.check_write(size=1)
-            device.check_read(size=DISK_MIB)
-
     def check_domain(self, slot):
         """Is the device in the column of the contract that is meant?"""
         group = f"/sys/bus/pci/devices/{guest.pci_name(slot)}/iommu_group"
@@ -163,7 +153,7 @@ def check_works(bench, cell, path, reason):
     expect("driver", device.driver(), f"virtio_{cell.kind}")
     expect("the driver's ACCESS_PLATFORM", device.feature(guest.ACCESS_PLATFORM),
            cell.offered == "yes" or path != "off")
-    bench.check_data(device)
+    guest.check_little_data(device, bench.echo, DISK_MIB)
     after = device.dma()
     moved = {name for name in COUNTERS if after[name] > before[name]}
     expect("counters that moved", moved, set(COUNTERS) if path in COUNTED_PATHS else set())
@@ -222,7 +212,7 @@ def test_domain(suite, bench):
 
 def main():
     suite = ktap.Suite("attach_contract")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     for domain in DOMAINS:
         with contextlib.ExitStack() as stack:

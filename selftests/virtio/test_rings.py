@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
 import guest
 from guest import expect
-from lib import build, debian, image, ktap, vm
+from lib import build, image, kernels, ktap, vm
 
 PATHS = ("off", "direct", "platform", "swiotlb", "bounce")
 # The paths that run operations of ours.
@@ -82,20 +82,10 @@ class Bench:
         expect("state", before["state"], "stock" if path == "off" else "attached")
         expect("driver", device.driver(), f"virtio_{target.kind}")
         check_features(device, target, path)
-        self.check_data(device)
+        guest.check_little_data(device, self.echo, DISK_MIB)
         expect("our operations made addresses", device.dma()["maps"] > before["maps"],
                path in COUNTED_PATHS)
         expect("bounced", self.bounces.of(dma_device) > 0, path == "swiotlb")
-
-    def check_data(self, device):
-        if isinstance(device, guest.Nic):
-            device.up()
-            device.check_tcp(self.echo, sizes=[guest.MIB])
-            device.down()
-        else:
-            device.check_read(size=DISK_MIB)
-            device.check_write(size=1)
-            device.check_read(size=DISK_MIB)
 
 
 def check_features(device, target, path):
@@ -220,7 +210,7 @@ def test_mmio(suite, kernel, modules, home, echo, interface):
 
 def main():
     suite = ktap.Suite("rings")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     with contextlib.ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="guest-drivers-")))

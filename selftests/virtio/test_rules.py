@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import guest                                            # pylint: disable=wrong-import-position
 from guest import Disk, Device, Log, Nic, expect, expect_dma, expect_in
-from lib import build, debian, image, ktap, vm as machine
+from lib import build, image, kernels, ktap, vm as machine
 
 PLAIN_DISK, OFFERING_DISK, SPARE_DISK, NIC, RNG = 5, 6, 7, 8, 9
 # Of a very long rule the log has the beginning only.
@@ -92,7 +92,7 @@ LADDER = [
 
 def main():
     suite = ktap.Suite("rules")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     with contextlib.ExitStack() as stack:
         images = {slot: stack.enter_context(image.image(16, seed=slot))

@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import guest                                            # pylint: disable=wrong-import-position
 from guest import MIB, Disk, Log, Nic, expect, expect_dma, expect_in
-from lib import build, debian, image, ktap, vm as machine
+from lib import build, image, kernels, ktap, vm as machine
 
 BOUNCED_DISK, OTHER_DISK, BOUNCED_NIC, OTHER_NIC = 5, 6, 7, 8
 DISK_MIB = 16
@@ -32,7 +32,7 @@ DEADLINE = 60
 
 def main():
     suite = ktap.Suite("swiotlb")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     with contextlib.ExitStack() as stack:
         images = {slot: stack.enter_context(image.image(DISK_MIB, seed=slot)) for slot in (BOUNCED_DISK, OTHER_DISK)}

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # pylint: disable=wrong-import-position
 import guest
 from guest import MIB, expect, expect_in
-from lib import build, debian, image, ktap, qemu, vm
+from lib import build, image, kernels, ktap, qemu, vm
 
 RULE_PATHS = ("direct", "swiotlb", "bounce")
 # The paths that run operations of ours, and those that copy.
@@ -468,7 +468,7 @@ def test_offering_balloon(suite, kernel, modules):
 
 def main():
     suite = ktap.Suite("types")
-    kernel = debian.wanted_kernel()
+    kernel = kernels.wanted()
     modules = build.build(kernel)
     test_balloon(suite, kernel, modules)
     test_offering_balloon(suite, kernel, modules)

@@ -5,7 +5,8 @@
  *	udp_data receive PORT COUNT		ends when all have come, each with its content
  *	udp_data send ADDRESS PORT COUNT LARGEST
  *
- * They go one at a time, each after the one before was acknowledged, so that none is lost for want of room.
+ * They go one at a time, each after the one before was acknowledged, so that none is lost for want
+ * of room.
  */
 #include <netdb.h>
 #include <stdio.h>
@@ -64,7 +65,8 @@ static int receive_all(const char *port, unsigned int count)
 	for (unsigned int number = 0; number < count; number++) {
 		struct sockaddr_storage from;
 		socklen_t from_size = sizeof(from);
-		ssize_t size = recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&from, &from_size);
+		ssize_t size = recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&from,
+					&from_size);
 
 		if (size < 0)
 			return fail("receive");
@@ -73,7 +75,8 @@ static int receive_all(const char *port, unsigned int count)
 			fprintf(stderr, "datagram %u of %zd bytes differs\n", number, size);
 			return 1;
 		}
-		if (sendto(fd, &number, sizeof(number), 0, (struct sockaddr *)&from, from_size) < 0)
+		if (sendto(fd, &number, sizeof(number), 0, (struct sockaddr *)&from,
+			   from_size) < 0)
 			return fail("acknowledge");
 	}
 	return 0;
@@ -106,8 +109,10 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "receive"))
 		return receive_all(argv[2], atoi(argv[3]));
-	if (argc == 6 && !strcmp(argv[1], "send") && atoi(argv[4]) > 1 && atoi(argv[5]) <= LARGEST)
+	if (argc == 6 && !strcmp(argv[1], "send") && atoi(argv[4]) > 1 &&
+	    atoi(argv[5]) <= LARGEST)
 		return send_all(argv[2], argv[3], atoi(argv[4]), atoi(argv[5]));
-	fprintf(stderr, "usage: %s receive PORT COUNT | send ADDRESS PORT COUNT LARGEST\n", argv[0]);
+	fprintf(stderr, "usage: %s receive PORT COUNT | send ADDRESS PORT COUNT LARGEST\n",
+		argv[0]);
 	return 2;
 }

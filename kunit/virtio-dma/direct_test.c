@@ -147,7 +147,8 @@ static void direct_list_out_of_reach(struct kunit *test)
 	limit_to_before(&d, d.page[PAGES - 1]);
 	KUNIT_EXPECT_EQ(test, dma_map_sg(d.dev, sgl, PAGES, DMA_BIDIRECTIONAL), 0);
 	KUNIT_EXPECT_EQ(test, stats_of(&d).maps, PAGES - 1);
-	KUNIT_EXPECT_EQ_MSG(test, stats_of(&d).unmaps, PAGES - 1, "all that was mapped is unmapped");
+	KUNIT_EXPECT_EQ_MSG(test, stats_of(&d).unmaps, PAGES - 1,
+			    "all that was mapped is unmapped");
 }
 
 static void direct_coherent(struct kunit *test)

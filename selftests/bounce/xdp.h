@@ -17,7 +17,7 @@ static inline int bpf(enum bpf_cmd command, union bpf_attr *attr)
 	int result = syscall(SYS_bpf, command, attr, sizeof(*attr));
 
 	if (result < 0)
-		err(1, "the kernel on bpf command %d", command);
+		err(1, "the kernel on command %d", command);
 	return result;
 }
 

@@ -19,14 +19,15 @@ NIC_SLOT = {"off": 7, "direct": 8, "platform": 9, "swiotlb": 10, "bounce": 11}
 # Root ports, with a disk and a NIC to plug in for each path.
 DISK_PORT = {"off": 16, "direct": 17, "platform": 18, "swiotlb": 19, "bounce": 20}
 NIC_PORT = {"off": 21, "direct": 22, "platform": 23, "swiotlb": 24, "bounce": 25}
-UNPLUG_ROUNDS = 10 if os.environ.get("LONG") else 2
+DEBUG = os.environ.get("KVER") == kernels.DEBUG_LINE
+UNPLUG_ROUNDS = 10 if os.environ.get("LONG") else 1 if DEBUG else 2
 LOAD_ROUNDS = 50
 # On the debug kernel, where kmemleak looks for what is lost: it needs no growth to see it.
 DEBUG_ROUNDS = 5
 # The caches that what the module allocates for a device, and larger things, come from.
 LARGE_ALLOCATION = re.compile(r"kmalloc-(.*-)?(512|1k|2k|4k|8k)")
 # Of ten devices at once, under load; the debug kernel takes several times as long for everything.
-UNPLUG_DEADLINE = 150 if os.environ.get("KVER") == kernels.DEBUG_LINE else 30
+UNPLUG_DEADLINE = 150 if DEBUG else 30
 
 
 def main():
@@ -248,7 +249,7 @@ class Fixed:
 
         Small ones and those of other subsystems go up and down with what else the kernel does: not looked at.
         """
-        if self.vm.kernel.line == kernels.DEBUG_LINE:
+        if DEBUG:
             self.vm.run(f"rounds={DEBUG_ROUNDS}\n{script}", timeout=240)
             return
         self.vm.run(f"rounds=10\n{script}", timeout=240)        # what is allocated once and kept

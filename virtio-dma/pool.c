@@ -48,7 +48,7 @@
  * A slot is described by one state byte. An allocation is a row of blocks: the
  * first has FIRST, the last has LAST, mostly it is one block with both.
  *
- * What there is to know of a block is kept with its first slot, so that taking
+ * What there is to know of a block is kept with its first two slots, so that taking
  * and returning one costs the same whatever its size. Its other slots, which get
  * their state when the block leaves the free lists, only lead there; when it is
  * back in them, their state means nothing.
@@ -64,7 +64,7 @@
 #define STATE_FREE	0x20	/* | order: first slot of a block in a free list */
 #define STATE_CACHED	0x40	/* | order: first slot of a block in a CPU's cache */
 #define STATE_BODY	0x60	/* | order: slot of a block other than its first */
-#define STATE_NONE	0x1f	/* first slot of what was a block, and is part of one */
+#define STATE_NONE	0x1f	/* slot that does not begin a block, now or any more */
 
 /*
  * Of a block in use: the address of its original, and, above that, how many of
@@ -382,8 +382,8 @@ static void give_back(struct vdma_pool *pool, const u32 *block, unsigned int cou
 }
 
 /*
- * One CPU's blocks of one order, out of its cache and into the chunks: the oldest,
- * which are least likely to be in the CPU's own caches.
+ * One in @part of a CPU's blocks of one order, out of its cache and into the chunks:
+ * the oldest, which are least likely to be in the CPU's own caches.
  */
 static void drain(struct vdma_pool *pool, struct cache *cache, unsigned int order,
 		  unsigned int part)
@@ -596,11 +596,11 @@ static void note_original(struct chunk *chunk, u32 slot, unsigned int order,
 {
 	union slot *s = &chunk->slots[slot];
 
+	s[0].original = original;
 	if (order)
 		s[1].length = length;
 	else
-		original |= length << ORIGINAL_BITS;
-	s[0].original = original;
+		s[0].original |= length << ORIGINAL_BITS;
 }
 
 static phys_addr_t original_of(const struct chunk *chunk, u32 slot, unsigned int order,
@@ -633,8 +633,6 @@ static noinline void cut_to_size(struct chunk *chunk, u32 slot, unsigned int ord
 		size_t here = min_t(size_t, length, (size_t)VDMA_SLOT_SIZE << part);
 		u8 state = part;
 
-		if (at == slot)
-			state |= STATE_FIRST;
 		if (at + (1U << part) == end)
 			state |= STATE_LAST;
 		memset(&chunk->state[at], STATE_BODY | part, 1U << part);
@@ -644,6 +642,9 @@ static noinline void cut_to_size(struct chunk *chunk, u32 slot, unsigned int ord
 		length -= here;
 		at += 1U << part;
 	}
+	/* last, so that nobody finds a row that is not whole */
+	smp_wmb();
+	WRITE_ONCE(chunk->state[slot], chunk->state[slot] | STATE_FIRST);
 	if (count == 1U << order)
 		return;
 	spin_lock_irqsave(&chunk->lock, flags);
@@ -657,7 +658,7 @@ static noinline void cut_to_size(struct chunk *chunk, u32 slot, unsigned int ord
  * @user: who it is for
  * @size: bytes, at least 1
  * @original: physical address of what will be bounced; used by
- *	vdma_pool_visit() only; VDMA_NO_ORIGINAL if there is none
+ *	visits only; VDMA_NO_ORIGINAL if there is none
  * @buffer: the buffer; aligned to its size rounded up to a power of two, as far
  *	as the chunk that it lies in is aligned: to 64 KiB at least
  *
@@ -916,7 +917,9 @@ bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
  * Looks the usual buffer up only once.
  *
  * Context: any. Does not sleep, unless @visit does.
- * Return: as vdma_pool_visit(). The buffer is freed in any case.
+ * Return: as vdma_pool_visit(). The buffer is freed also when it was not visited, and
+ * nobody else can free it meanwhile. Where no buffer of @user begins at @phys nothing
+ * is done but to warn, once.
  */
 bool vdma_pool_visit_and_free(struct vdma_pool *pool, struct vdma_pool_user *user,
 			      phys_addr_t phys, size_t size, vdma_pool_visitor visit)
@@ -937,8 +940,10 @@ bool vdma_pool_visit_and_free(struct vdma_pool *pool, struct vdma_pool_user *use
 		goto err_no_buffer;
 
 	begin = (size_t)slot << VDMA_SLOT_SHIFT;
+	/* so nobody else frees it meanwhile, whatever address the host made him believe */
+	WRITE_ONCE(chunk->state[slot], chunk->state[slot] & ~STATE_FIRST);
 	original = original_of(chunk, slot, chunk->state[slot] & STATE_ORDER, &length);
-	if (likely((u64)(at - begin) + size <= length))
+	if (likely(size <= length && at - begin <= length - size))
 		visit(chunk->vaddr + at, original + (at - begin), size);
 	else
 		visited = vdma_pool_visit(pool, user, phys, size, visit);

@@ -802,6 +802,57 @@ static void pool_outside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, held(guest), largest);
 }
 
+/* Two users of a buffer that the host has made one of them free in the midst of a visit. */
+static struct guest *rival, *heir;
+static struct vdma_buffer contested, inherited;
+
+/* What another CPU can do meanwhile where the host names a buffer twice, as in 5.10 it can. */
+static void free_and_inherit(void *in_pool, phys_addr_t original, size_t size)
+{
+	vdma_pool_free(rival->pool, &rival->user, contested.phys);
+	get(heir, SZ_2K, &inherited);
+}
+
+static void pool_freed_while_visited(struct kunit *test)
+{
+	struct vdma_pool *pool;
+	size_t largest;
+
+	pool = create_pool(test, SZ_4M, &largest);
+	rival = join_pool(test, pool);
+	heir = join_pool(test, pool);
+	KUNIT_ASSERT_EQ(test, vdma_pool_alloc(pool, &rival->user, SZ_2K, 0x1000, &contested), 0);
+	vdma_pool_visit_and_free(pool, &rival->user, contested.phys, SZ_2K, free_and_inherit);
+	KUNIT_EXPECT_EQ(test, held(rival), 0);
+	KUNIT_EXPECT_EQ(test, held(heir), SZ_2K);
+	KUNIT_EXPECT_TRUE_MSG(test, visit(heir, inherited.phys, SZ_2K),
+			      "another device's buffer was freed");
+	put(heir, &inherited);
+}
+
+static size_t length_visited;
+
+static void note_length(void *in_pool, phys_addr_t original, size_t size)
+{
+	length_visited += size;
+}
+
+/* A length that wraps with the offset in the buffer. */
+static void pool_visit_with_hostile_length(struct kunit *test)
+{
+	struct vdma_buffer buffer;
+	struct guest *guest;
+	size_t largest;
+
+	guest = join_pool(test, create_pool(test, SZ_4M, &largest));
+	KUNIT_ASSERT_EQ(test, vdma_pool_alloc(guest->pool, &guest->user, SZ_2K, 0x1000, &buffer), 0);
+	length_visited = 0;
+	KUNIT_EXPECT_FALSE(test, vdma_pool_visit_and_free(guest->pool, &guest->user, buffer.phys + 200,
+							  SIZE_MAX - 100, note_length));
+	KUNIT_EXPECT_LE(test, length_visited, SZ_2K);
+	KUNIT_EXPECT_EQ(test, held(guest), 0);
+}
+
 /* --- figures --- */
 
 static void pool_figures(struct kunit *test)
@@ -1180,6 +1231,8 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(pool_foreign_buffers),
 	KUNIT_CASE(pool_what_is_no_buffer),
 	KUNIT_CASE(pool_outside),
+	KUNIT_CASE(pool_freed_while_visited),
+	KUNIT_CASE(pool_visit_with_hostile_length),
 	KUNIT_CASE(pool_figures),
 	KUNIT_CASE(pool_caches_do_not_count),
 	KUNIT_CASE(pool_in_atomic_context),

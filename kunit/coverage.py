@@ -33,10 +33,10 @@ def report(kernel, guest, build_dir):
 
 def fetch(guest):
     """The names and contents of the data files of the units, the suites' own left out."""
-    found = guest.run(f"cd {GUEST_DIR}/virtio-dma && for f in *.gcda; do echo \"$f\"; base64 -w 0 \"$f\"; echo; done",
-                      timeout=120).splitlines()
+    found = guest.run(f"cd {GUEST_DIR} && find . -name '*.gcda' -not -path './kunit/*' | "
+                      "while read f; do echo \"${f#./}\"; base64 -w 0 \"$f\"; echo; done", timeout=120).splitlines()
     for name, text in zip(found[::2], found[1::2]):
-        yield f"virtio-dma/{name}", base64.b64decode(text)
+        yield name, base64.b64decode(text)
 
 
 def executed_lines(kernel, build_dir):
@@ -52,8 +52,8 @@ def executed_lines(kernel, build_dir):
             continue
         for file in json.loads(line)["files"]:
             source = file["file"].removeprefix(f"{build.MOUNT_POINT}/")
-            # Inline functions of headers are counted in every unit that uses them.
-            if re.fullmatch(r"virtio-dma/\w+\.c", source):
+            # Inline functions of headers, the kernel's and ours, are counted in every unit that uses them.
+            if re.fullmatch(r"(?!kunit/)[\w/-]+\.c", source):
                 lines = files.setdefault(source, {})
                 for entry in file["lines"]:
                     number = entry["line_number"]

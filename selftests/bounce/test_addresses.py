@@ -20,8 +20,8 @@ sys.path[1:1] = [str(Path(__file__).resolve().parents[1] / part) for part in (""
 # pylint: disable=wrong-import-position
 import guest
 import pool
-from guest import expect
-from lib import build, image, kernels, ktap, vm
+from lib import build, checks, image, kernels, ktap, vm
+from lib.checks import expect
 
 DISK_MIB = 4
 # Of a disk: one for each CPU.
@@ -184,7 +184,7 @@ class Bench:
         with busy(target):
             queues = device.queues()
             rings = [part for queue in queues for part in device.parts(queue)]
-            buffers = guest.wait_until("buffers are handed over", lambda: self.buffers(target, device, queues))
+            buffers = checks.wait_until("buffers are handed over", lambda: self.buffers(target, device, queues))
         ktap.say(f"# {len(queues)} queues, {len(buffers)} buffers")
         if not inside:
             return rings, buffers, chunks
@@ -210,7 +210,7 @@ class Bench:
             f"oflag=direct conv=notrunc 2>/dev/null &\n" for cpu in range(QUEUES)))
         yield
         pool.hold(self.machine, target.slot, pool.NO_LIMIT)
-        guest.wait_until("all requests have ended", lambda: not self.machine.run("pidof dd || true").strip())
+        checks.wait_until("all requests have ended", lambda: not self.machine.run("pidof dd || true").strip())
 
     @contextlib.contextmanager
     def busy_nic(self, target):
@@ -224,19 +224,19 @@ class Bench:
 
 def test(suite, bench):
     machine = bench.machine
-    with guest.case(suite, machine, "loaded, all devices bounce"):
+    with checks.case(suite, machine, "loaded, all devices bounce"):
         machine.run("modprobe virtio_pci")
         expect("insmod says", pool.load(machine, "blk=bounce,net=bounce"), "")
         machine.run("modprobe virtio_blk; modprobe virtio_net")
         for target in TARGETS:
             guest.expect_dma(bench.handle(target), state="attached", path="bounce")
     for target in TARGETS:
-        with guest.case(suite, machine, f"{target.kind}, {target.interface}: rings and buffers are in the pool"):
+        with checks.case(suite, machine, f"{target.kind}, {target.interface}: rings and buffers are in the pool"):
             bench.check(target)
             if target.kind == "blk":
                 bench.handle(target).check_read(size=DISK_MIB)
     for target in TARGETS[:2]:
-        with guest.case(suite, machine, f"{target.kind}, {target.interface}: on path direct they are not"):
+        with checks.case(suite, machine, f"{target.kind}, {target.interface}: on path direct they are not"):
             bench.handle(target).choose("direct")
             rings, buffers, chunks = bench.check(target, inside=False)
             for _, address, _ in rings + buffers:

@@ -17,8 +17,9 @@ sys.path[1:1] = [str(Path(__file__).resolve().parents[1] / part) for part in (""
 # pylint: disable=wrong-import-position
 import guest
 import pool
-from guest import MIB, expect, expect_dma
-from lib import build, image, kernels, ktap, vm
+from guest import MIB, expect_dma
+from lib import build, checks, image, kernels, ktap, vm
+from lib.checks import expect
 
 DISK, OTHER_DISK, NIC, PLUGGED_DISK = 4, 5, 6, 7
 DISK_MIB = 16
@@ -54,7 +55,7 @@ class Bench:
         self.nic = guest.Nic(machine, NIC)
 
     def case(self, name):
-        return guest.case(self.suite, self.vm, name)
+        return checks.case(self.suite, self.vm, name)
 
     def load(self, rules="blk=bounce,net=bounce", **parameters):
         expect("insmod says", pool.load(self.vm, rules, **parameters), "")
@@ -105,7 +106,7 @@ def traffic(bench):
         yield
     finally:
         bench.vm.run("touch /tmp/end")
-    guest.wait_until("the last transfer", lambda: not bench.vm.try_run("rm /tmp/ended 2>/dev/null")[0], DEADLINE)
+    checks.wait_until("the last transfer", lambda: not bench.vm.try_run("rm /tmp/ended 2>/dev/null")[0], DEADLINE)
     said = bench.vm.run("cat /tmp/tcp").split("\n")[:-1]
     bench.nic.down()
     ktap.say(f"# {len(said)} transfers over TCP meanwhile")
@@ -139,7 +140,7 @@ def test_limits(bench, mib):
 
 def test_every_size(bench, mib):
     with bench.case(f"{mib} MiB: one disk, every size of block, data compared"):
-        log = guest.Log(bench.vm)
+        log = checks.Log(bench.vm)
         pool.reset(bench.disk)
         sums = bench.vm.run(transfer(bench, bench.disk, SINGLE_BLOCKS), timeout=DEADLINE)
         expect_transferred(bench, bench.disk, sums, SINGLE_BLOCKS)
@@ -201,7 +202,7 @@ def test_sharing(bench):
     """One disk has more requests than the pool holds; the others get theirs in time."""
     with bench.case("one disk saturates the pool: the other disk and ping keep going"):
         bench.nic.up()
-        log = guest.Log(bench.vm)
+        log = checks.Log(bench.vm)
         for device in bench.disk, bench.other, bench.nic:
             pool.reset(device)
         node = bench.disk.node()
@@ -209,13 +210,13 @@ def test_sharing(bench):
                      f"while [ ! -e /tmp/end ]; do dd if={node} of=/dev/null bs=1M count=4 iflag=direct; done "
                      "2>/dev/null & done")
         # A line each 5 seconds at most, and an earlier case may have had one.
-        guest.wait_until("the log tells that the disk has its share", lambda: failures_told(log))
+        checks.wait_until("the log tells that the disk has its share", lambda: failures_told(log))
         sums = bench.vm.run(transfer(bench, bench.other, FEW_BLOCKS), timeout=DEADLINE)
         bench.nic.check_ping(count=5)
         bench.nic.check_tcp(bench.echo, [MIB])
         bench.vm.run("touch /tmp/end")
         expect_transferred(bench, bench.other, sums, FEW_BLOCKS)
-        guest.wait_until("all jobs have ended", lambda: not bench.vm.run("pidof dd || true").strip(), DEADLINE)
+        checks.wait_until("all jobs have ended", lambda: not bench.vm.run("pidof dd || true").strip(), DEADLINE)
         counts = {device.name(): failures(device) for device in (bench.disk, bench.other, bench.nic)}
         ktap.say(f"# times that the pool had nothing: {counts}")
         expect("devices named by the log", {line[0] for line in failures_told(log)}, {guest.pci_name(DISK)})
@@ -232,12 +233,12 @@ def taken_by(bench, *disks):
         bench.vm.run(f"for job in $(seq 0 {JOBS - 1}); do (dd if={disk.node()} of=/dev/null bs=1M skip=$job count=1 "
                      "iflag=direct 2>/dev/null; echo $? >> /tmp/status) & done")
     try:
-        guest.wait_until("every disk has found nothing left", lambda: all(map(failures, disks)))
+        checks.wait_until("every disk has found nothing left", lambda: all(map(failures, disks)))
         yield
     finally:
         for disk in disks:
             pool.hold(bench.vm, disk.slot, pool.NO_LIMIT)
-    guest.wait_until("all requests have ended", lambda: not bench.vm.run("pidof dd || true").strip(), DEADLINE)
+    checks.wait_until("all requests have ended", lambda: not bench.vm.run("pidof dd || true").strip(), DEADLINE)
 
 
 def bind_again(nic):
@@ -277,7 +278,7 @@ def test_full(bench):
     before = pool.used(bench.vm)
     with bench.case("a disk has its share: one line says so, the others work"):
         allow_a_line(bench.disk)
-        log = guest.Log(bench.vm)
+        log = checks.Log(bench.vm)
         with taken_by(bench, bench.disk):
             # in small pieces, the pool may have no run that is long enough before the share is reached
             check_told(bench, log, bench.disk, SHARED_OUT, FULL)
@@ -294,9 +295,9 @@ def test_full(bench):
     with bench.case("two disks have it all: one line says so, all is well afterwards"):
         both = bench.disk, bench.other
         allow_a_line(*both)
-        log = guest.Log(bench.vm)
+        log = checks.Log(bench.vm)
         with taken_by(bench, *both):
-            guest.wait_until("the pool is full", lambda: any(disk.dma()["failures_full"] for disk in both))
+            checks.wait_until("the pool is full", lambda: any(disk.dma()["failures_full"] for disk in both))
         whole = [disk for disk in both if disk.dma()["failures_full"]]
         # the line may have been spent on the share
         check_told(bench, log, whole[0], FULL, SHARED_OUT)
@@ -331,7 +332,7 @@ def test_unplug(bench):
         bench.vm.qmp("device_add", driver="virtio-blk-pci", id=f"blk{PLUGGED_DISK}", bus=f"port{PLUGGED_DISK}",
                      drive=f"disk{PLUGGED_DISK}")
         nodes = f"{bench.plugged.dir}/block/*"
-        guest.wait_until("the disk is back", lambda: bench.vm.run(f"ls -d {nodes} 2>/dev/null || true"))
+        checks.wait_until("the disk is back", lambda: bench.vm.run(f"ls -d {nodes} 2>/dev/null || true"))
         expect_dma(bench.plugged, state="attached", path="bounce")
         bench.plugged.check_data()
         expect("bytes in use", pool.used(bench.vm), before)

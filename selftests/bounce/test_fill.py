@@ -16,8 +16,9 @@ sys.path[1:1] = [str(Path(__file__).resolve().parents[1] / part) for part in (""
 # pylint: disable=wrong-import-position
 import guest
 import pool
-from guest import expect, expect_dma
-from lib import build, image, kernels, ktap, vm
+from guest import expect_dma
+from lib import build, checks, image, kernels, ktap, vm
+from lib.checks import expect
 
 SHARE = 4
 MOUNT = "/tmp/mnt"
@@ -53,7 +54,7 @@ def check_short_read(machine, directory, size, kept):
 
 def test_policy(suite, machine, directory, path, fill, kept):
     what = "keeps the old bytes" if kept else "loses them"
-    with guest.case(suite, machine, f"9p, {path}, fill={fill}: loaded"):
+    with checks.case(suite, machine, f"9p, {path}, fill={fill}: loaded"):
         expect("insmod says", pool.load(machine, f"9p={path}", fill=fill), "")
         machine.run("modprobe 9pnet_virtio; modprobe 9p")
         device = guest.Device(machine, SHARE)
@@ -61,9 +62,9 @@ def test_policy(suite, machine, directory, path, fill, kept):
         guest.check_share(machine, SHARE, directory)
         machine.run(f"mkdir -p {MOUNT}; mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share{SHARE} {MOUNT}")
     for size in SIZES:
-        with guest.case(suite, machine, f"9p, {path}, fill={fill}: a read of {size} bytes {what}"):
+        with checks.case(suite, machine, f"9p, {path}, fill={fill}: a read of {size} bytes {what}"):
             check_short_read(machine, directory, size, kept)
-    with guest.case(suite, machine, f"9p, {path}, fill={fill}: unloaded"):
+    with checks.case(suite, machine, f"9p, {path}, fill={fill}: unloaded"):
         machine.run(f"umount {MOUNT}; rmmod 9p; rmmod 9pnet_virtio; rmmod virtio_dma")
 
 

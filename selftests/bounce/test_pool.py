@@ -17,8 +17,9 @@ sys.path[1:1] = [str(Path(__file__).resolve().parents[1] / part) for part in (""
 # pylint: disable=wrong-import-position
 import guest
 import pool
-from guest import MIB, expect, expect_in
-from lib import build, image, kernels, ktap, vm
+from guest import MIB
+from lib import build, checks, image, kernels, ktap, vm
+from lib.checks import expect, expect_in
 
 DISK, NIC = 4, 5
 DISK_MIB = 8
@@ -41,8 +42,8 @@ def without_name(lines, module):
 
 
 def test_pool_alone(suite, machine, mib):
-    with guest.case(suite, machine, f"the pool alone, {mib} MiB"):
-        log = guest.Log(machine)
+    with checks.case(suite, machine, f"the pool alone, {mib} MiB"):
+        log = checks.Log(machine)
         status, said = machine.try_run(f"insmod /ko/vdma_pool_test.ko mib={mib} rounds={ROUNDS} seed={seed()} && "
                                        "rmmod vdma_pool_test", timeout=120)
         lines = without_name(log.lines(), "vdma_pool_test")
@@ -55,11 +56,11 @@ def test_pool_alone(suite, machine, mib):
 def test_operations(suite, machine, fill):
     """One case for each of the module's, by what it prints."""
     lines = []
-    with guest.case(suite, machine, f"fill={fill}: all cases ran"):
+    with checks.case(suite, machine, f"fill={fill}: all cases ran"):
         expect("insmod says", pool.load(machine, "net=bounce", fill=fill), "")
         machine.run("modprobe virtio_net")
         guest.expect_dma(guest.Nic(machine, NIC), state="attached", path="bounce")
-        log, number = guest.Log(machine), seed()
+        log, number = checks.Log(machine), seed()
         ktap.say(f"# seed={number}")
         machine.try_run(f"insmod /ko/vdma_dma_test.ko device={guest.pci_name(NIC)} fill={FILLS[fill]} seed={number}",
                         timeout=200)
@@ -68,7 +69,7 @@ def test_operations(suite, machine, fill):
         expect("the plan", lines[-1:], [f"1..{len(results)}"])
         suite.check(results, "no case ran")
     machine.try_run("rmmod vdma_dma_test")
-    with guest.case(suite, machine, f"fill={fill}: unloads"):
+    with checks.case(suite, machine, f"fill={fill}: unloads"):
         machine.run("rmmod virtio_net && rmmod virtio_dma")
     pass_on(suite, f"fill={fill}: ", lines)
 
@@ -115,8 +116,8 @@ BAD_PARAMETERS = [
 
 def test_bad_parameter(suite, machine, disk, bad):
     name, value, wanted = bad
-    with guest.case(suite, machine, f"{name}={value!r} is refused, the device is as before"):
-        log = guest.Log(machine)
+    with checks.case(suite, machine, f"{name}={value!r} is refused, the device is as before"):
+        log = checks.Log(machine)
         said = pool.load(machine, "blk=bounce", **{name: value})
         machine.try_run("rmmod virtio_dma")     # so that one failure does not bring others
         suite.check(said, "it was loaded")
@@ -141,7 +142,7 @@ def free_memory(machine):
 def test_memory_comes_back(suite, machine, mib, rounds=3):
     """The first round does not count: the kernel keeps some of what it needs then."""
     slack = MIB
-    with guest.case(suite, machine, f"unloading gives {mib} MiB back"):
+    with checks.case(suite, machine, f"unloading gives {mib} MiB back"):
         for number in range(rounds + 1):
             before = free_memory(machine)
             expect("insmod says", pool.load(machine, "blk=bounce", pool_mb=mib), "")
@@ -158,10 +159,10 @@ def test_memory_comes_back(suite, machine, mib, rounds=3):
 
 
 def test_without_swiotlb(suite, machine, disk):
-    with guest.case(suite, machine, "no SWIOTLB: bounce works"):
+    with checks.case(suite, machine, "no SWIOTLB: bounce works"):
         text = machine.run("cat /sys/kernel/debug/swiotlb/io_tlb_nslabs 2>/dev/null || echo 0")
         expect("slots of the kernel's pool", text.strip(), "0")
-        log = guest.Log(machine)
+        log = checks.Log(machine)
         expect("insmod says", pool.load(machine, "blk=bounce"), "")
         machine.run("modprobe virtio_blk")
         guest.expect_dma(disk, state="attached", path="bounce")
@@ -175,7 +176,7 @@ def test_half_of_memory(kernel, suite, modules, disk_image):
     with vm.VM(kernel, devices=guest.blk(DISK, disk_image), kos=modules.values(), mem="512M",
                name="pool-512M") as machine:
         disk = guest.Disk(machine, DISK, disk_image)
-        with guest.case(suite, machine, "pool_mb=256 in a guest of 512 MiB"):
+        with checks.case(suite, machine, "pool_mb=256 in a guest of 512 MiB"):
             machine.run("modprobe virtio_pci")
             expect("insmod says", pool.load(machine, "blk=bounce", pool_mb=256), "")
             machine.run("modprobe virtio_blk")
@@ -186,7 +187,7 @@ def test_half_of_memory(kernel, suite, modules, disk_image):
                 expect("size of the pool", pool.figures(machine)["size"], 256 * MIB)
             ktap.say(f"# {disk.dma()['path']}")
             disk.check_data()
-        with guest.case(suite, machine, "no memory for the pool: the device is refused, works on `off`"):
+        with checks.case(suite, machine, "no memory for the pool: the device is refused, works on `off`"):
             machine.run("rmmod virtio_blk && rmmod virtio_dma")
             test_no_memory(suite, machine, disk)
 
@@ -197,7 +198,7 @@ def test_no_memory(suite, machine, disk):
     wanted = 200
     machine.run(f"mkdir -p /tmp/ballast && mount -t tmpfs -o size=100% none /tmp/ballast && "
                 f"dd if=/dev/zero of=/tmp/ballast/file bs=1M count={free - wanted // 2} 2>/dev/null")
-    log = guest.Log(machine)
+    log = checks.Log(machine)
     expect("insmod says", pool.load(machine, "blk=bounce", pool_mb=wanted), "")
     machine.run("modprobe virtio_blk")
     guest.expect_dma(disk, state="refused", path="bounce",

@@ -13,8 +13,9 @@ sys.path[1:1] = [str(Path(__file__).resolve().parents[1] / part) for part in (""
 # pylint: disable=wrong-import-position
 import guest
 import pool
-from guest import MIB, expect, expect_dma
-from lib import build, kernels, ktap, vm
+from guest import MIB, expect_dma
+from lib import build, checks, kernels, ktap, vm
+from lib.checks import expect
 
 PATHS = ("off", "direct", "bounce")
 NICS = {path: slot for slot, path in enumerate(PATHS, start=4)}
@@ -39,12 +40,12 @@ def check_traffic(nic, echo):
 
 def test_xdp(suite, machine, path, echo):
     nic = guest.Nic(machine, NICS[path])
-    with guest.case(suite, machine, f"XDP, {path}: attach, traffic both ways, detach, traffic"):
+    with checks.case(suite, machine, f"XDP, {path}: attach, traffic both ways, detach, traffic"):
         expect_dma(nic, path=path, state="stock" if path == "off" else "attached")
         nic.up()
         check_traffic(nic, echo)
         machine.run(f"rm -f /tmp/xdp; /bin/xdp_pass {nic.interface()} > /tmp/xdp 2>&1 &")
-        guest.wait_until("the program says something", lambda: machine.run("cat /tmp/xdp 2>/dev/null || true"))
+        checks.wait_until("the program says something", lambda: machine.run("cat /tmp/xdp 2>/dev/null || true"))
         expect("the program says", machine.run("cat /tmp/xdp").strip(), "attached")
         before = runs(machine)
         check_traffic(nic, echo)
@@ -52,7 +53,7 @@ def test_xdp(suite, machine, path, echo):
         ktap.say(f"# the program ran {ran} times")
         suite.check(ran >= MIB // 1500, f"the program ran {ran} times only")
         machine.run("kill $(pidof xdp_pass)")
-        guest.wait_until("the program is gone", lambda: not machine.run("pidof xdp_pass || true").strip())
+        checks.wait_until("the program is gone", lambda: not machine.run("pidof xdp_pass || true").strip())
         check_traffic(nic, echo)
         nic.down()
         if path == "bounce":
@@ -72,7 +73,7 @@ def why_not(kernel, path, mode):
 
 def test_af_xdp(suite, machine, path, mode, echo):
     nic = guest.Nic(machine, NICS[path])
-    with guest.case(suite, machine, f"AF_XDP, {path}, {mode}: packets both ways, detach, traffic"):
+    with checks.case(suite, machine, f"AF_XDP, {path}, {mode}: packets both ways, detach, traffic"):
         why = why_not(machine.kernel, path, mode)
         if why:
             raise ktap.Skip(why)
@@ -107,7 +108,7 @@ def main():
     devices = [argument for slot in NICS.values() for argument in guest.net(slot)]
     with guest.Echo() as echo, vm.VM(kernel, devices=devices, kos=modules.values(),
                                      files=programs, name="xdp") as machine:
-        with guest.case(suite, machine, "loaded"):
+        with checks.case(suite, machine, "loaded"):
             machine.run("modprobe virtio_pci; echo 1 > /proc/sys/kernel/bpf_stats_enabled")
             rules = ",".join(f"{guest.pci_name(slot)}={path}" for path, slot in NICS.items())
             expect("insmod says", pool.load(machine, rules), "")

@@ -2,9 +2,8 @@
 """Two network cards of a guest that are wired to each other; the second is in a network namespace of its own."""
 
 import re
-import time
 
-from lib import ktap
+from lib.checks import wait_until
 
 TCP_PORT = 5001
 UDP_PORT = 5002
@@ -134,25 +133,3 @@ class Pair:
 
     def stop_load(self):
         self.vm.run(f"touch /run/stop-{self.net}; killall ping netperf; sleep 1; rm /run/stop-{self.net}; true")
-
-
-def expect(what, got, want):
-    if got != want:
-        raise ktap.CheckFailed(f"{what}: got {got!r}, want {want!r}")
-
-
-def expect_at_least(what, got, least):
-    if got < least:
-        raise ktap.CheckFailed(f"{what}: got {got}, want {least} or more")
-
-
-def wait_until(what, condition, timeout=60):
-    """For what the kernel or the driver does in its own time: the first true value of condition()."""
-    deadline = time.monotonic() + timeout
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise ktap.CheckFailed(f"not within {timeout} s: {what}")
-        time.sleep(0.1)

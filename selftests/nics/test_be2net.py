@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
 from lib import build, kernels, ktap, vfio_user
-from pair import Pair, expect, expect_at_least, wait_until
+from lib.checks import expect, expect_at_least, wait_until
+from pair import Pair
 
 ROUNDS = 20
 # Codes of be2net: be_cmds.h OPCODE_ETH_RX_CREATE, MCC_STATUS_FAILED; be_hw.h BE_TX_COMP_NDMA_ERR.

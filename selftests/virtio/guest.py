@@ -2,14 +2,12 @@
 """What the guest tests share: devices, what the guest shows of them, and data to compare."""
 
 import contextlib
-import hashlib
-import re
 import shlex
 import socket
 import threading
-import time
 
-from lib import image, ktap
+from lib import image
+from lib.checks import expect
 
 PATHS = ("off", "direct", "platform", "swiotlb")
 MODULE = "/ko/virtio_dma.ko"
@@ -206,68 +204,10 @@ class Echo:
 
 # --- assertions ---
 
-def expect(what, got, want):
-    if got != want:
-        raise ktap.CheckFailed(f"{what}: got {got!r}, want {want!r}")
-
-
-def expect_in(what, text, part):
-    if part not in text:
-        raise ktap.CheckFailed(f"{what}: no {part!r} in {text!r}")
-
-
 def expect_dma(device, **wanted):
     """The files in dma/ that are named have these texts."""
     files = device.dma()
     expect(f"dma/ of {device.name()}", {name: files[name] for name in wanted}, wanted)
-
-
-def wait_until(what, condition, timeout=30):
-    """For what the kernel does in its own time: the first true value of condition()."""
-    deadline = time.monotonic() + timeout
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise ktap.CheckFailed(f"not within {timeout} s: {what}")
-        time.sleep(0.1)
-
-
-@contextlib.contextmanager
-def case(suite, vm, name):
-    """A case that also fails when the kernel complains meanwhile."""
-    with suite.case(name):
-        try:
-            yield
-        except Exception:
-            report_complaints(vm)
-            raise
-        expect("complaints of the kernel", report_complaints(vm), [])
-
-
-def report_complaints(vm):
-    complaints = [] if vm.lost else vm.kernel_complaints()
-    for line in complaints:
-        ktap.say(f"# kernel: {line}")
-    return complaints
-
-
-class Log:
-    """The kernel's messages from now on."""
-
-    def __init__(self, vm):
-        self.vm = vm
-        self.mark = hashlib.sha256(str(time.monotonic_ns()).encode()).hexdigest()[:16]
-        vm.run(f"echo {self.mark} > /dev/kmsg")
-
-    def lines(self):
-        """Without their time stamps."""
-        text = self.vm.run(f"dmesg | sed '1,/{self.mark}/d'")
-        return [re.sub(r"^\[ *[0-9.]+\] ", "", line) for line in text.splitlines()]
-
-    def of_module(self):
-        return [line for line in self.lines() if "virtio_dma: " in line]
 
 
 # --- the module ---

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
 import guest
-from guest import expect, expect_in
-from lib import build, image, kernels, ktap, vm
+from lib import build, checks, image, kernels, ktap, vm
+from lib.checks import expect, expect_in
 
 PATHS = ("off", "direct", "platform", "swiotlb", "bounce")
 # The paths that run operations of ours, and the counters that these move.
@@ -195,10 +195,10 @@ def check_share_left_alone(bench, offered):
 
 
 def test_domain(suite, bench):
-    with guest.case(suite, bench.vm, f"{bench.domain.name}: load with a rule for every device"):
+    with checks.case(suite, bench.vm, f"{bench.domain.name}: load with a rule for every device"):
         bench.load()
     for cell in CELLS:
-        with guest.case(suite, bench.vm, f"{bench.domain.name}: {cell.kind}, offered {cell.offered}, {cell.path}"):
+        with checks.case(suite, bench.vm, f"{bench.domain.name}: {cell.kind}, offered {cell.offered}, {cell.path}"):
             bench.check_domain(cell.slot)
             why = cell.refusal(bench.domain, bench.kernel)
             if why:
@@ -206,7 +206,7 @@ def test_domain(suite, bench):
             else:
                 check_works(bench, cell, cell.path, BY_RULE)
     for offered in OFFERED:
-        with guest.case(suite, bench.vm, f"{bench.domain.name}: 9p, offered {offered}, no rule"):
+        with checks.case(suite, bench.vm, f"{bench.domain.name}: 9p, offered {offered}, no rule"):
             check_share_left_alone(bench, offered)
 
 

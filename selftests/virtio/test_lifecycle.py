@@ -10,8 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import guest                                            # pylint: disable=wrong-import-position
-from guest import Disk, Nic, expect, expect_dma, expect_in
-from lib import build, image, kernels, ktap, vm as machine
+from guest import Disk, Nic, expect_dma
+from lib import build, checks, image, kernels, ktap, vm as machine
+from lib.checks import expect, expect_in
 
 # One disk and one NIC for each path.
 DISK_SLOT = {"off": 2, "direct": 3, "platform": 4, "swiotlb": 5, "bounce": 6}
@@ -79,7 +80,7 @@ class Fixed:
                               for devices in (self.disks, self.nics) for path, device in devices.items())
 
     def case(self, name):
-        return guest.case(self.suite, self.vm, name)
+        return checks.case(self.suite, self.vm, name)
 
     def run(self):
         self.vm.run("modprobe virtio_pci; modprobe virtio_blk; modprobe virtio_net")
@@ -183,7 +184,7 @@ class Fixed:
     def end_load(self, paths):
         """Neither readers nor pings may have noticed anything."""
         self.vm.run("touch /tmp/load/stop")
-        guest.wait_until("all load has ended", lambda: self.vm.run("ls /tmp/load | grep -c ended || true").strip() ==
+        checks.wait_until("all load has ended", lambda: self.vm.run("ls /tmp/load | grep -c ended || true").strip() ==
                          str(2 * len(paths)), 60)
         for path in paths:
             sums = {line.split()[0] for line in self.vm.run(f"cat /tmp/load/sums-{path}").splitlines()}
@@ -210,7 +211,7 @@ class Fixed:
                 if level not in [name.strip("[]") for name in levels]:
                     raise ktap.Skip(f"the kernel has no /sys/power/pm_test with {level}")
                 features = {device.slot: self.features(device) for device in self.devices}
-                log = guest.Log(self.vm)
+                log = checks.Log(self.vm)
                 self.vm.run(f"echo 0 > /sys/module/suspend/parameters/pm_test_delay\n"
                             f"echo {level} > /sys/power/pm_test && echo mem > /sys/power/state\n"
                             "status=$?; echo none > /sys/power/pm_test; exit $status", timeout=120)
@@ -312,7 +313,7 @@ class HotPlug:
         self.nics = {path: Nic(vm, NIC_PORT[path], behind_port=True) for path in paths}
 
     def case(self, name):
-        return guest.case(self.suite, self.vm, name)
+        return checks.case(self.suite, self.vm, name)
 
     def both(self):
         return [(path, device) for devices in (self.disks, self.nics) for path, device in devices.items()]
@@ -362,7 +363,7 @@ class HotPlug:
                         netdev=f"net{nic.slot}", bus=f"port{nic.slot}")
         there = " && ".join([f"[ -e {disk.dir}/block/vd*/size ]" for disk in self.disks.values()] +
                             [f"[ -e {nic.dir}/net/* ]" for nic in self.nics.values()])
-        guest.wait_until("all devices are there", lambda: self.vm.try_run(there)[0] == 0)
+        checks.wait_until("all devices are there", lambda: self.vm.try_run(there)[0] == 0)
 
     def check_all(self):
         for path, device in self.both():
@@ -397,13 +398,13 @@ class HotPlug:
 
     def expect_load_ended(self):
         slots = sorted(str(device.slot) for _, device in self.both())
-        guest.wait_until("every reader and every ping has got an error",
+        checks.wait_until("every reader and every ping has got an error",
                          lambda: sorted(self.vm.run("ls /tmp/ended").split()) == slots, UNPLUG_DEADLINE)
         for disk in self.disks.values():
             error = self.vm.run(f"cat /tmp/error-{disk.slot}")
             self.suite.check(re.search(r"Input/output error|No such (file|device)", error), f"dd said {error!r}")
         gone = " && ".join(f"[ ! -e {device.dir} ]" for _, device in self.both())
-        guest.wait_until("the devices are gone", lambda: self.vm.try_run(gone)[0] == 0, UNPLUG_DEADLINE)
+        checks.wait_until("the devices are gone", lambda: self.vm.try_run(gone)[0] == 0, UNPLUG_DEADLINE)
 
     def unplug_during_writes(self):
         for nic in self.nics.values():
@@ -416,10 +417,10 @@ class HotPlug:
                      echo round >> /tmp/writes-{device.slot}
                  done; touch /tmp/wrote-{device.slot}) &\n""" for _, device in self.both()))
         written = " && ".join(f"[ -s /tmp/writes-{device.slot} ]" for _, device in self.both())
-        guest.wait_until("every device has been written to", lambda: self.vm.try_run(written)[0] == 0, 60)
+        checks.wait_until("every device has been written to", lambda: self.vm.try_run(written)[0] == 0, 60)
         self.unplug_all()
         ended = " && ".join(f"[ -e /tmp/wrote-{device.slot} ]" for _, device in self.both())
-        guest.wait_until("the writers have ended", lambda: self.vm.try_run(ended)[0] == 0, UNPLUG_DEADLINE)
+        checks.wait_until("the writers have ended", lambda: self.vm.try_run(ended)[0] == 0, UNPLUG_DEADLINE)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
 import guest
-from guest import expect
-from lib import build, image, kernels, ktap, vm
+from lib import build, checks, image, kernels, ktap, vm
+from lib.checks import expect
 
 PATHS = ("off", "direct", "platform", "swiotlb", "bounce")
 # The paths that run operations of ours.
@@ -132,14 +132,14 @@ def test_pci(suite, kernel, modules, home, echo):
     with vm.VM(kernel, devices=devices, append=f"{guest.REGISTERS_READABLE} {SWIOTLB}",
                kos=modules.values(), name="rings-pci") as machine:
         bench = Bench(machine, home, echo)
-        with guest.case(suite, machine, "pci: loaded, all devices are routed"):
+        with checks.case(suite, machine, "pci: loaded, all devices are routed"):
             bench.load("virtio_pci")
             for target in PCI_TARGETS:
                 expect(f"state of slot {target.slot}", bench.handle(target).dma()["state"], "attached")
         for target in PCI_TARGETS:
             for path in possible_paths(kernel, PATHS):
                 name = f"pci {target.transport}, {target.ring}, {target.kind}, {path}"
-                with guest.case(suite, machine, name):
+                with checks.case(suite, machine, name):
                     device = bench.handle(target)
                     device.choose(path)
                     bench.check_path(device, guest.pci_name(target.slot), target, path)
@@ -197,11 +197,11 @@ def test_mmio(suite, kernel, modules, home, echo, interface):
     with vm.VM(kernel, machine=MICROVM, devices=devices, append=MICROVM_APPEND, kos=modules.values(),
                name=f"rings-mmio-{interface}") as machine:
         bench, names = Bench(machine, home, echo), {}
-        with guest.case(suite, machine, f"mmio {interface}: load with a rule for each MMIO device"):
+        with checks.case(suite, machine, f"mmio {interface}: load with a rule for each MMIO device"):
             names = mmio_names(machine)
             bench.load("virtio_mmio", ",".join(f"{names[target.slot]}={target.path}" for target in targets))
         for target in targets:
-            with guest.case(suite, machine, f"mmio {interface}, {target.ring}, {target.kind}, {target.path}"):
+            with checks.case(suite, machine, f"mmio {interface}, {target.ring}, {target.kind}, {target.path}"):
                 device = bench.handle(target)
                 device.dir = f"/sys/bus/platform/devices/{names[target.slot]}/virtio*"
                 expect("reason", device.dma()["reason"], "rule for the device")

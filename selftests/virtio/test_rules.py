@@ -13,8 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import guest                                            # pylint: disable=wrong-import-position
-from guest import Disk, Device, Log, Nic, expect, expect_dma, expect_in
-from lib import build, image, kernels, ktap, vm as machine
+from guest import Disk, Device, Nic, expect_dma
+from lib import build, checks, image, kernels, ktap, vm as machine
+from lib.checks import Log, expect, expect_in
 
 PLAIN_DISK, OFFERING_DISK, SPARE_DISK, NIC, RNG = 5, 6, 7, 8, 9
 # Of a very long rule the log has the beginning only.
@@ -145,7 +146,7 @@ class Tests:
                                "the kernel has no SWIOTLB")
 
     def case(self, name):
-        return guest.case(self.suite, self.vm, name)
+        return checks.case(self.suite, self.vm, name)
 
     def run(self):
         self.vm.run("modprobe virtio_pci; modprobe virtio_blk; modprobe virtio_net; modprobe ext4; modprobe md_mod")
@@ -343,7 +344,7 @@ class Tests:
                     disk.check_read(where=8)
                 finally:
                     self.vm.run(end.format(**names))
-                guest.wait_until("the disk is free", lambda disk=disk: not disk.write_path("platform"))
+                checks.wait_until("the disk is free", lambda disk=disk: not disk.write_path("platform"))
                 self.expect_path(disk, "platform", "sysfs")
                 disk.check_read(where=8)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import guest                                            # pylint: disable=wrong-import-position
-from guest import MIB, Disk, Log, Nic, expect, expect_dma, expect_in
-from lib import build, image, kernels, ktap, vm as machine
+from guest import MIB, Disk, Nic, expect_dma
+from lib import build, checks, image, kernels, ktap, vm as machine
+from lib.checks import Log, expect, expect_in
 
 BOUNCED_DISK, OTHER_DISK, BOUNCED_NIC, OTHER_NIC = 5, 6, 7, 8
 DISK_MIB = 16
@@ -66,7 +67,7 @@ class Guest:
         self.other_nic = Nic(vm, OTHER_NIC)
 
     def case(self, name):
-        return guest.case(self.suite, self.vm, name)
+        return checks.case(self.suite, self.vm, name)
 
     def load(self, *bounced):
         """The module with a rule for these devices, then the drivers."""
@@ -248,7 +249,7 @@ def transfer(here, disks):
                 echo failed
              done >/tmp/sums-{disk.slot}; touch /tmp/ended-{disk.slot}) &\n""" for disk in disks))
     ended = " && ".join(f"[ -e /tmp/ended-{disk.slot} ]" for disk in disks)
-    guest.wait_until(f"transfers with {', '.join(BLOCKS)} ended",
+    checks.wait_until(f"transfers with {', '.join(BLOCKS)} ended",
                      lambda: here.vm.try_run(f"{ended} && rm /tmp/ended-*")[0] == 0, DEADLINE)
     data = here.vm.run("sha256sum < /tmp/data").split()[0]
     for disk in disks:

@@ -22,8 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
 import guest
-from guest import MIB, expect, expect_in
-from lib import build, image, kernels, ktap, qemu, vm
+from guest import MIB
+from lib import build, checks, image, kernels, ktap, qemu, vm
+from lib.checks import expect, expect_in
 
 RULE_PATHS = ("direct", "swiotlb", "bounce")
 # The paths that run operations of ours, and those that copy.
@@ -38,7 +39,7 @@ RAW = "left alone: the type passes page numbers, not DMA addresses"
 
 
 def wait_until(what, condition):
-    return guest.wait_until(what, condition, timeout=120)
+    return checks.wait_until(what, condition, timeout=120)
 
 
 def random_file(path, mib, seed):
@@ -375,13 +376,13 @@ def test_types(suite, kernel, modules, path):
         with vm.VM(kernel, devices=arguments, append=SWIOTLB, mem="1G,maxmem=4G", kos=modules.values(),
                    name=f"types-{path or 'none'}") as machine:
             bounces = guest.Bounces(machine)
-            with guest.case(suite, machine, f"{label}: load"):
+            with checks.case(suite, machine, f"{label}: load"):
                 names = sorted({kind.name for kind in present})
                 load_first(machine, [guest.Device(machine, kind.slot) for kind in present],
                            ",".join(f"{name}={path}" for name in names) if path else None)
                 expect("virtio_dma is loaded", guest.loaded(machine), True)
             for kind in kinds:
-                with guest.case(suite, machine, f"{label}: {kind.label()}"):
+                with checks.case(suite, machine, f"{label}: {kind.label()}"):
                     if kind.missing():
                         raise ktap.Skip(kind.missing())
                     for module in kind.modules.split():
@@ -439,12 +440,12 @@ def test_balloon(suite, kernel, modules):
     with vm.VM(kernel, devices=balloon("free-page-reporting=on"), kos=modules.values(), mem=f"{MEMORY >> 20}M",
                name="types-balloon") as machine:
         device = guest.Device(machine, BALLOON_SLOT)
-        with guest.case(suite, machine, "balloon, no rule: left alone"):
+        with checks.case(suite, machine, "balloon, no rule: left alone"):
             machine.run("modprobe virtio_pci")
             expect("insmod says", guest.load(machine), "")
             machine.run("modprobe virtio_balloon")
             check_balloon_raw(machine, device, path="off", state="stock", reason=RAW)
-        with guest.case(suite, machine, "balloon, rule direct: exempt"):
+        with checks.case(suite, machine, "balloon, rule direct: exempt"):
             machine.run("rmmod virtio_balloon; rmmod virtio_dma")
             expect("insmod says", guest.load(machine, "balloon=direct"), "")
             machine.run("modprobe virtio_balloon")
@@ -456,7 +457,7 @@ def test_offering_balloon(suite, kernel, modules):
     """The driver turns the offer down, and the device then turns the driver down: the stock kernel does that, too."""
     with vm.VM(kernel, devices=balloon(guest.OFFERING), kos=modules.values(), name="types-balloon-offering") as machine:
         device = guest.Device(machine, BALLOON_SLOT)
-        with guest.case(suite, machine, "balloon that offers ACCESS_PLATFORM: a hint, no driver"):
+        with checks.case(suite, machine, "balloon that offers ACCESS_PLATFORM: a hint, no driver"):
             machine.run("modprobe virtio_pci")
             expect("insmod says", guest.load(machine), "")
             machine.run("modprobe virtio_balloon")

@@ -4,6 +4,13 @@
 #define _GMT_COMPAT_H
 
 #include <asm/msr.h>
+#include <asm/processor.h>
+
+#ifdef GMT_HAVE_CPUID_BASE_HYPERVISOR
+#include <asm/cpuid/api.h>
+#else
+#define cpuid_base_hypervisor(name, leaves) hypervisor_cpuid_base(name, leaves)
+#endif
 
 #ifndef GMT_HAVE_RDMSRQ
 #define rdmsrq_safe(msr, value) rdmsrl_safe(msr, value)

@@ -5,7 +5,6 @@
 #include <linux/mm.h>
 #include <asm/cpufeature.h>
 #include <asm/pgtable.h>
-#include <asm/processor.h>
 
 #include "compat.h"
 #include "cpu.h"
@@ -16,9 +15,9 @@ static enum gmt_hypervisor hypervisor(void)
 	if (!boot_cpu_has(X86_FEATURE_HYPERVISOR))
 		return GMT_HV_NONE;
 	/* a KVM that also speaks Hyper-V's interface has its own at a higher base */
-	if (hypervisor_cpuid_base("KVMKVMKVM\0\0\0", 0))
+	if (cpuid_base_hypervisor("KVMKVMKVM\0\0\0", 0))
 		return GMT_HV_KVM;
-	return hypervisor_cpuid_base("TCGTCGTCGTCG", 0) ? GMT_HV_TCG : GMT_HV_OTHER;
+	return cpuid_base_hypervisor("TCGTCGTCGTCG", 0) ? GMT_HV_TCG : GMT_HV_OTHER;
 }
 
 static enum gmt_vendor vendor(void)

@@ -399,7 +399,7 @@ struct function_capability {
 };
 
 /* CAPABILITY_BE3_NATIVE_ERX_API: receive completions of version 1 */
-#define CAPABILITY_NATIVE	0x1
+#define CAPABILITY_NATIVE	0x4
 
 /* be_cmd_query_port_name() */
 struct port_name_response {

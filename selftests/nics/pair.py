@@ -53,7 +53,7 @@ class Nic:
         return {match.group(1): int(match.group(2)) for match in lines if match}
 
     def ping(self, address, size=56, count=3):
-        self.run(f"ping -c {count} -W 20 -s {size} {address}", timeout=90)
+        self.run(f"ping -c {count} -i 0.1 -W 20 -s {size} {address}", timeout=90)
 
 
 class Pair:

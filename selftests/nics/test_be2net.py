@@ -6,15 +6,15 @@ One guest has two pairs of cards for most of it: one pair lives through the erro
 killed. A second guest has one pair behind an IOMMU that lets a card reach only what is mapped for it.
 """
 
-import contextlib
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
-from lib import build, kernels, ktap, vfio_user
+from lib import kernels, ktap
 from lib.checks import expect, expect_at_least, wait_until
+from oneconnect import Guest, bench, guest
 from pair import Pair
 
 ROUNDS = 20
@@ -35,61 +35,6 @@ def main():
     with bench(2) as cards, guest(cards, kernel, "be2net-iommu", iommu=True) as vm:
         BehindIommu(suite, vm, cards.models).run()
     suite.finish()
-
-
-def bench(count):
-    return vfio_user.Bench(["be2"] * count, [("--mac", mac(number)) for number in range(count)])
-
-
-def mac(number):
-    return f"02:00:00:be:00:{number + 1:02x}"
-
-
-def guest(cards, kernel, name, **arguments):
-    files = {**vfio_user.guest_tools(), "/bin/udp_data": build.program(kernel, Path(__file__).with_name("udp_data.c"))}
-    return cards.vm(kernel, files=files, name=name, **arguments)
-
-
-class Guest:
-    """What both guests have in common."""
-
-    def __init__(self, suite, vm, models):
-        self.suite, self.vm, self.models = suite, vm, models
-
-    @contextlib.contextmanager
-    def case(self, name):
-        """A case that also fails when the kernel complains meanwhile, or a card reached what it must not."""
-        with self.suite.case(name):
-            try:
-                yield
-            finally:
-                for line in [] if self.vm.lost else self.vm.kernel_complaints():
-                    ktap.say(f"# kernel: {line}")
-                    self.complaint = True
-            expect("complaints of the kernel", self.take_complaint(), False)
-            for model in self.models:
-                if model.process.poll() is None:
-                    expect(f"accesses of {model.socket.name} to what is not mapped", model.violations(), [])
-
-    complaint = False
-
-    def take_complaint(self):
-        complaint, self.complaint = self.complaint, False
-        return complaint
-
-    def load(self):
-        """Returns the interfaces in the order of the models."""
-        self.vm.run("modprobe be2net", timeout=120)
-        by_address = dict(line.split() for line in self.vm.run(
-            "for i in /sys/class/net/eth*; do echo $(cat $i/address) ${i##*/}; done").splitlines())
-        return [by_address[mac(number)] for number in range(len(self.models))]
-
-    def log(self):
-        return self.vm.run("dmesg")
-
-    def check_traffic(self, pair):
-        pair.ping()
-        pair.check_tcp()
 
 
 class Plain(Guest):
@@ -130,27 +75,8 @@ class Plain(Guest):
                 expect_at_least(test, figure, 1)
             expect_at_least("packets cut", self.pair.first.model.counters()["tx_tso"] - cut, 10)
         with self.case("counters: the driver, the model and the other end agree"):
-            self.counters_agree()
+            self.check_counters(self.pair)
         self.pair.up()
-
-    def counters_agree(self):
-        """What one card sent is what the other got, and what the drivers say. The first goes down, so that it is quiet."""
-        first, second = self.pair.nics()
-        first.down()
-        sent, got = first.model.counters(), second.model.counters()
-        expect("frames lost on the wire", sent["tx_lost"], 0)
-        expect("frames that arrived", got["rx_frames"], sent["tx_frames"])
-        expect("what became of them",
-               got["rx_delivered"] + got["rx_filtered"] + got["rx_no_buffer"] + got["rx_not_ready"], got["rx_frames"])
-        expect("malformed packets", (sent["tx_malformed"], got["tx_malformed"]), (0, 0))
-        expect("lost completions", (sent["overflows"], got["overflows"]), (0, 0))
-        # be_main.c:be_tx_stats_update(): a large packet counts as its segments
-        expect("packets that the driver sent", first.statistics()["txq0: tx_pkts"], sent["tx_frames"])
-        statistics = wait_until("the driver has the latest figures", lambda: second_is_told(second, got))
-        expect("packets that the driver got", statistics["rxq0: rx_pkts"], got["rx_delivered"])
-        expect("packets for which it had no room", statistics["rxq0: rx_drops_no_frags"], got["rx_no_buffer"])
-        expect("checksum errors", (statistics["rx_ip_checksum_errs"], statistics["rx_tcp_checksum_errs"],
-                                   statistics["rx_udp_checksum_errs"]), (0, 0, 0))
 
     # --- settings ---
 
@@ -245,23 +171,15 @@ class Plain(Guest):
             expect("a flush that never came", "did not receive flush compl" in self.log(), False)
         with self.case("unbound, reset by FLR, bound again"):
             resets = self.pair.first.model.counters()["resets"]
-            device = self.vm.run(f"basename $(readlink /sys/class/net/{name}/device)").strip()
-            self.rebind(self.pair.first, device, f"echo 1 >/sys/bus/pci/devices/{device}/reset")
+            device = self.device(self.pair.first)
+            self.rebind(self.pair.first, f"echo 1 >/sys/bus/pci/devices/{device}/reset")
             expect_at_least("resets", self.pair.first.model.counters()["resets"] - resets, 1)
             self.check_traffic(self.pair)
-
-    def rebind(self, nic, device, between="true"):
-        self.vm.run(f"cd /sys/bus/pci/drivers/be2net && echo {device} >unbind && {between} && echo {device} >bind",
-                    timeout=180)
-        nic.interface = self.vm.run(f"ls /sys/bus/pci/devices/{device}/net").strip()
-        nic.up()
-        wait_until("carrier", nic.has_carrier)
 
     # --- errors ---
 
     def errors(self):
         nic = self.pair.first
-        device = self.vm.run(f"basename $(readlink /sys/class/net/{nic.interface}/device)").strip()
         with self.case("a command fails: the interface does not come up, and does the next time"):
             nic.down()
             nic.model.ask(f"fail {RX_CREATE} {STATUS_FAILED} 1")
@@ -288,7 +206,7 @@ class Plain(Guest):
             nic.model.ask("ue 1 0")
             wait_until("the driver tells", lambda: "UE: CEV bit set" in self.log())
             nic.model.ask("ue 0 0")
-            self.rebind(nic, device)
+            self.rebind(nic)
             self.check_traffic(self.pair)
         with self.case("the firmware answers nothing: the driver gives up; bound again, it works"):
             nic.model.ask("hang on")
@@ -299,7 +217,7 @@ class Plain(Guest):
             nic.run(f"ip link set {nic.interface} promisc on")
             wait_until("the driver tells", lambda: "FW not responding" in self.log(), FIRMWARE_TIMEOUT)
             nic.model.ask("hang off")
-            self.rebind(nic, device)
+            self.rebind(nic)
             self.check_traffic(self.pair)
 
     # --- losses ---
@@ -308,7 +226,7 @@ class Plain(Guest):
         # Not device_del: a QEMU before 11.2 at least dies of it, of any vfio-user device with MSI-X.
         with self.case("a card removed under load: the guest is well; found again by a rescan, it works"):
             first = self.doomed.first
-            device = self.vm.run(f"basename $(readlink /sys/class/net/{first.interface}/device)").strip()
+            device = self.device(first)
             self.doomed.start_netserver()
             self.doomed.load_until_busy()
             self.vm.run(f"echo 1 >/sys/bus/pci/devices/{device}/remove", timeout=120)
@@ -354,7 +272,7 @@ class BehindIommu(Guest):
             self.pair.up()
             self.check_traffic(self.pair)
         with self.case("the driver unbound under load"):
-            device = self.vm.run(f"basename $(readlink /sys/class/net/{self.pair.first.interface}/device)").strip()
+            device = self.device(self.pair.first)
             self.pair.load_until_busy()
             self.vm.run(f"echo {device} >/sys/bus/pci/drivers/be2net/unbind", timeout=120)
             self.pair.stop_load()
@@ -366,12 +284,6 @@ class BehindIommu(Guest):
             model = self.pair.first.model
             model.ask("touch 0x12345000")
             expect("violations", model.violations(), ["read 0x12345000 of 4 bytes: unmapped: touch"])
-
-
-def second_is_told(nic, counters):
-    """The statistics once they say what was filtered, which the driver asks for each second; else None."""
-    statistics = nic.statistics()
-    return statistics if statistics["rx_address_filtered"] == counters["rx_filtered"] else None
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = ("udp_data", "tcp_flows")
 
 
-def bench(count, *options):
-    """That many cards; the options are the model's, for all of them."""
-    return vfio_user.Bench(["be2"] * count, [("--mac", mac(number), *options) for number in range(count)])
+def bench(count, *options, plugs=()):
+    """That many cards; the options are the model's, for all of them, and plugs is as Bench() has it."""
+    return vfio_user.Bench(["be2"] * count, [("--mac", mac(number), *options) for number in range(count)], plugs)
 
 
 def mac(number):
@@ -25,6 +25,13 @@ def guest(cards, kernel, name, **arguments):
     ours = {f"/bin/{name}": build.program(kernel, HERE / f"{name}.c") for name in PROGRAMS}
     files = {**vfio_user.guest_tools(), **ours}
     return cards.vm(kernel, files=files, name=name, **arguments)
+
+
+def interfaces_of(vm, models):
+    """In the order of the models, whatever order the kernel found them in."""
+    by_address = dict(line.split() for line in vm.run(
+        "for i in /sys/class/net/eth*; do echo $(cat $i/address) ${i##*/}; done").splitlines())
+    return [by_address[mac(model.number)] for model in models]
 
 
 class Guest:
@@ -57,9 +64,7 @@ class Guest:
     def load(self):
         """Returns the interfaces in the order of the models."""
         self.vm.run("modprobe be2net", timeout=120)
-        by_address = dict(line.split() for line in self.vm.run(
-            "for i in /sys/class/net/eth*; do echo $(cat $i/address) ${i##*/}; done").splitlines())
-        return [by_address[mac(number)] for number in range(len(self.models))]
+        return interfaces_of(self.vm, self.models)
 
     def log(self):
         return self.vm.run("dmesg")

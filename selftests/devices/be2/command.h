@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Commands to the firmware of the BladeEngine 2 and 3, as be_cmds.h and be_cmds.c of be2net have them.
+ * Commands to the firmware of the BladeEngine 2 and 3, as be_cmds.h and be_cmds.c have them.
  *
  * A command is in a work request block (WRB), either in the mailbox, or in the MCC ring once there
  * is one.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Registers and descriptors of the BladeEngine 2 and 3 (OneConnect), as the driver be2net uses them.
+ * Registers and descriptors of the BladeEngine 2 and 3 (OneConnect), as be2net uses them.
  *
  * There is no public manual. The source of each is be_hw.h of the driver, in
  * drivers/net/ethernet/emulex/benet, unless said otherwise. The chip is little-endian.
@@ -35,7 +35,7 @@ static inline uint32_t bits(uint32_t value, unsigned int first, unsigned int cou
 #define DOORBELL_BAR_SIZE	0x20000
 
 /*
- * SLI_INTF_*: in configuration space; type 0 says BladeEngine, function type 0 says PF. The families
+ * SLI_INTF_*: in configuration space; type 0 says BladeEngine, function type 0 says PF. Families
  * are LPFC_SLI_INTF_FAMILY_* of drivers/scsi/lpfc/lpfc_hw4.h.
  */
 #define SLI_INTF		0x58

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hardware statistics, which are counted in version 0, the BladeEngine 2's: struct be_hw_stats_v0 of
- * be_cmds.h. The BladeEngine 3 answers with version 1.
+ * Hardware statistics, which are counted in version 0, the BladeEngine 2's: struct be_hw_stats_v0
+ * of be_cmds.h. The BladeEngine 3 answers with version 1.
  */
 #ifndef STATISTICS_H
 #define STATISTICS_H
@@ -161,7 +161,6 @@ struct statistics_response_v1 {
 
 /* What version 1 has of what is counted; all else in it is zero already. */
 void statistics_to_v1(const struct hardware_statistics *from, struct hardware_statistics_v1 *to);
-
 
 void statistics_count_rx(struct port_statistics *port, const uint8_t *frame, size_t size);
 void statistics_count_tx(struct port_statistics *port, const uint8_t *frame, size_t size);

@@ -40,7 +40,9 @@ int wire_join(struct wire *wire, int fd)
 	socklen_t type_size = sizeof(type);
 	int flags = fcntl(fd, F_GETFL);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
+	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size))
+		return -errno;
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
 		return -errno;
 	/* Root may have more than the machine's limit; others get what that is. */
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) &&

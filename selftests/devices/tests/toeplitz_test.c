@@ -19,22 +19,22 @@ static const uint8_t key[TOEPLITZ_KEY_SIZE] = {
 };
 
 static const struct vector {
-	int family;
 	const char *source, *destination;
 	uint16_t source_port, destination_port;
+	int family;
 	uint32_t addresses_only, with_ports;
 } vectors[] = {
-	{ AF_INET, "66.9.149.187", "161.142.100.80", 2794, 1766, 0x323e8fc2, 0x51ccc178 },
-	{ AF_INET, "199.92.111.2", "65.69.140.83", 14230, 4739, 0xd718262a, 0xc626b0ea },
-	{ AF_INET, "24.19.198.95", "12.22.207.184", 12898, 38024, 0xd2d0a5de, 0x5c2b394a },
-	{ AF_INET, "38.27.205.30", "209.142.163.6", 48228, 2217, 0x82989176, 0xafc7327f },
-	{ AF_INET, "153.39.163.191", "202.188.127.2", 44251, 1303, 0x5d1809c5, 0x10e828a2 },
-	{ AF_INET6, "3ffe:2501:200:1fff::7", "3ffe:2501:200:3::1", 2794, 1766,
-	  0x2cc18cd5, 0x40207d3d },
-	{ AF_INET6, "3ffe:501:8::260:97ff:fe40:efab", "ff02::1", 14230, 4739,
-	  0x0f0c461c, 0xdde51bbf },
-	{ AF_INET6, "3ffe:1900:4545:3:200:f8ff:fe21:67cf", "fe80::200:f8ff:fe21:67cf",
-	  44251, 38024, 0x4b61e985, 0x02d1feef },
+	{ "66.9.149.187", "161.142.100.80", 2794, 1766, AF_INET, 0x323e8fc2, 0x51ccc178 },
+	{ "199.92.111.2", "65.69.140.83", 14230, 4739, AF_INET, 0xd718262a, 0xc626b0ea },
+	{ "24.19.198.95", "12.22.207.184", 12898, 38024, AF_INET, 0xd2d0a5de, 0x5c2b394a },
+	{ "38.27.205.30", "209.142.163.6", 48228, 2217, AF_INET, 0x82989176, 0xafc7327f },
+	{ "153.39.163.191", "202.188.127.2", 44251, 1303, AF_INET, 0x5d1809c5, 0x10e828a2 },
+	{ "3ffe:2501:200:1fff::7", "3ffe:2501:200:3::1", 2794, 1766, AF_INET6, 0x2cc18cd5,
+	  0x40207d3d },
+	{ "3ffe:501:8::260:97ff:fe40:efab", "ff02::1", 14230, 4739, AF_INET6, 0x0f0c461c,
+	  0xdde51bbf },
+	{ "3ffe:1900:4545:3:200:f8ff:fe21:67cf", "fe80::200:f8ff:fe21:67cf", 44251, 38024,
+	  AF_INET6, 0x4b61e985, 0x02d1feef },
 };
 
 /* Returns the size of the addresses alone; two ports follow them. */

@@ -116,7 +116,8 @@ static void stream_sends_the_size_first(void **state)
 	uint32_t prefix;
 
 	assert_true(wire_send(&cable->wire, cable->sent, SIZE));
-	assert_int_equal(read(cable->far_end, cable->got, sizeof(cable->got)), sizeof(prefix) + SIZE);
+	assert_int_equal(read(cable->far_end, cable->got, sizeof(cable->got)),
+			 sizeof(prefix) + SIZE);
 	memcpy(&prefix, cable->got, sizeof(prefix));
 	assert_int_equal(ntohl(prefix), SIZE);
 	assert_memory_equal(cable->got + sizeof(prefix), cable->sent, SIZE);

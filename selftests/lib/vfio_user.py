@@ -134,7 +134,7 @@ class Model:
 
 
 class Bench:
-    """Models on a bench. The first are plugged into the wires given; of the rest each is wired to the next, in pairs."""
+    """Models on a bench. The first have the plugs given; the rest are wired to each other in pairs."""
 
     def __init__(self, names, options=None, plugs=()):
         self.names = names

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from . import child, debian
 from .failure import Failure
+from .paths import OUT
 
 DEADLINE = 60
 # In a root of its own: it is small, and few tests need it.
 PASST_ROOT = "passt"
+LOG = OUT / "test/passt.log"
 
 
 class Plug:
@@ -48,7 +50,8 @@ class Namespace:
                                   stdin=subprocess.DEVNULL)
         try:
             self.process = self._first_process()
-            self.run("ip link set lo up")
+            # whoever is in there may ping: passt does so as nobody
+            self.run("ip link set lo up && echo 0 2147483647 >/proc/sys/net/ipv4/ping_group_range")
         except BaseException:
             child.stop(self.keeper)
             raise
@@ -73,8 +76,8 @@ class Namespace:
 
     def try_run(self, script, timeout=DEADLINE, directory="/", path=""):
         """Returns (exit status, output) of a script for busybox's shell; path is where it finds more programs."""
-        argv = ["nsenter", "-t", str(self.process), "--net", "--pid", "env", f"PATH={path}", self.busybox, "sh", "-c", script]
-        return child.run(argv, timeout, cwd=directory)
+        argv = ["nsenter", "-t", str(self.process), "--net", "--pid", "env", f"PATH={path}"]
+        return child.run([*argv, self.busybox, "sh", "-c", script], timeout, cwd=directory)
 
     def run(self, script, timeout=DEADLINE, **where):
         status, output = self.try_run(script, timeout, **where)
@@ -117,9 +120,10 @@ class Passt:
     def __enter__(self):
         ours, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         self.plug = Plug(ours)
-        with far_end:
+        LOG.parent.mkdir(parents=True, exist_ok=True)
+        with far_end, open(LOG, "wb") as log:
             self.process = child.spawn([*self.argv, "--fd", str(far_end.fileno())], stdin=subprocess.DEVNULL,
-                                       pass_fds=[far_end.fileno()])
+                                       stdout=log, stderr=log, pass_fds=[far_end.fileno()])
         return self
 
     def __exit__(self, *exception):

@@ -80,14 +80,18 @@ class Guest:
     def rebind(self, nic, between="true"):
         """Takes the card from its driver, which need not be well, and gives it back."""
         device = self.device(nic)
-        self.vm.run(f"cd /sys/bus/pci/drivers/be2net && echo {device} >unbind && {between} && echo {device} >bind",
-                    timeout=180)
+        self.vm.run(f"echo {device} >/sys/bus/pci/drivers/be2net/unbind && {between}", timeout=180)
+        self.bind(nic, device)
+
+    def bind(self, nic, device):
+        """Gives a card that has no driver to it, and brings it up."""
+        self.vm.run(f"echo {device} >/sys/bus/pci/drivers/be2net/bind", timeout=180)
         nic.interface = self.vm.run(f"ls /sys/bus/pci/devices/{device}/net").strip()
         nic.up()
         wait_until("carrier", nic.has_carrier)
 
     def check_counters(self, pair):
-        """What the first card sent is what the second got, and what the drivers say. The first goes down: it is quiet."""
+        """What the first card sent is what the second got, and what the drivers say. The first goes down, to be quiet."""
         first, second = pair.nics()
         first.down()
         sent, got = first.model.counters(), second.model.counters()

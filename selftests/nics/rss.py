@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which receive queue a flow belongs to, worked out from what ethtool says of the card: an opinion beside the model's."""
+"""Which receive queue a flow belongs to, worked out from what ethtool says of the card and not by the model."""
 
 import ipaddress
 import re
@@ -31,7 +31,7 @@ class Spread(NamedTuple):
 
 
 def toeplitz(key, data):
-    """The hash of "RSS hashing types" in the Windows driver documentation: as the product of two polynomials."""
+    """The hash of "RSS hashing types" in the Windows driver documentation."""
     bits = int.from_bytes(key, "big")
     length = 8 * len(key)
     result = 0

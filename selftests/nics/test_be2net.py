@@ -137,13 +137,13 @@ class Plain(Guest):
             first.run(f"arp -s {self.pair.net}.9 {DEAD_PEER}")
             before = second.model.counters()["rx_delivered"]
             filtered = second.statistics()["rx_address_filtered"]
-            first.try_run(f"ping -c 5 -W 1 {self.pair.net}.9")
+            first.try_run(f"ping -c 5 -i 0.1 -W 1 {self.pair.net}.9")
             wait_until("the driver counts what was filtered",
                        lambda: second.statistics()["rx_address_filtered"] >= filtered + 5)
             expect("frames delivered", second.model.counters()["rx_delivered"] - before < 5, True)
             second.run(f"ip link set {second.interface} promisc on")
             before = second.model.counters()["rx_delivered"]
-            first.try_run(f"ping -c 5 -W 1 {self.pair.net}.9")
+            first.try_run(f"ping -c 5 -i 0.1 -W 1 {self.pair.net}.9")
             expect_at_least("frames delivered", second.model.counters()["rx_delivered"] - before, 5)
             second.run(f"ip link set {second.interface} promisc off")
         with self.case("a new MAC address is used at once"):
@@ -190,13 +190,13 @@ class Plain(Guest):
         with self.case("packets complete with an error: counted, traffic goes on"):
             errors = nic.statistics()["txq0: tx_dma_err"]
             nic.model.ask(f"tx-error {TX_DMA_ERROR} 3")
-            nic.try_run(f"ping -c 4 -W 1 {self.pair.second.address}")
+            nic.try_run(f"ping -c 4 -i 0.1 -W 1 {self.pair.second.address}")
             wait_until("all were used up", lambda: not nic.model.counters()["tx_errors_left"])
             expect("tx_dma_err", nic.statistics()["txq0: tx_dma_err"] - errors, 3)
             self.check_traffic(self.pair)
         with self.case("a lost interrupt: the queue stands still, down and up get it going"):
             nic.model.ask("lose-interrupts 1")
-            expect("ping", nic.try_run(f"ping -c 2 -W 2 {self.pair.second.address}")[0] == 0, False)
+            expect("ping", nic.try_run(f"ping -c 2 -i 0.1 -W 2 {self.pair.second.address}")[0] == 0, False)
             expect("interrupts left to lose", nic.model.counters()["lost_interrupts_left"], 0)
             nic.down()
             nic.up()
@@ -208,17 +208,37 @@ class Plain(Guest):
             nic.model.ask("ue 0 0")
             self.rebind(nic)
             self.check_traffic(self.pair)
+        # At the same time, since the driver waits long for either.
+        mute = self.doomed.first
+        mute_device = self.device(mute)
+        self.probe_without_firmware(mute, mute_device)
         with self.case("the firmware answers nothing: the driver gives up; bound again, it works"):
             nic.model.ask("hang on")
-            # The driver waits for 12 seconds of its own reckoning, busy, with softirqs off: this is no lockup, nor a stall.
+            # The driver waits for 12 seconds of its own, busy, with softirqs off: this is no lockup, nor a stall.
             self.vm.run("echo 60 >/proc/sys/kernel/watchdog_thresh; "
                         "echo 1 >/sys/module/rcupdate/parameters/rcu_cpu_stall_suppress")
             # something that the driver has to tell the firmware
             nic.run(f"ip link set {nic.interface} promisc on")
-            wait_until("the driver tells", lambda: "FW not responding" in self.log(), FIRMWARE_TIMEOUT)
+            self.wait_until_given_up(self.device(nic))
             nic.model.ask("hang off")
             self.rebind(nic)
             self.check_traffic(self.pair)
+        with self.case("the mailbox does not answer: probing gives up; bound again, it works"):
+            self.wait_until_given_up(mute_device)
+            wait_until("probing has ended", lambda: self.vm.try_run("[ -e /run/probed ]")[0] == 0)
+            expect("has a driver", self.vm.try_run(f"[ -e /sys/bus/pci/devices/{mute_device}/driver ]")[0] == 0, False)
+            mute.model.ask("hang off")
+            self.bind(mute, mute_device)
+            self.check_traffic(self.doomed)
+
+    def probe_without_firmware(self, nic, device):
+        """Goes on until the driver has given up."""
+        self.vm.run(f"echo {device} >/sys/bus/pci/drivers/be2net/unbind")
+        nic.model.ask("hang on")
+        self.vm.run(f"(echo {device} >/sys/bus/pci/drivers/be2net/bind; touch /run/probed) >/dev/null 2>&1 &")
+
+    def wait_until_given_up(self, device):
+        wait_until("the driver tells", lambda: f"be2net {device}: FW not responding" in self.log(), FIRMWARE_TIMEOUT)
 
     # --- losses ---
 

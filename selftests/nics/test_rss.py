@@ -177,7 +177,7 @@ class ManyQueues(Guest):
 
     def refusals(self):
         nic = self.receiver
-        with self.case("ring sizes are told and cannot be changed; as many queues as CPUs, and no UDP ports in the hash"):
+        with self.case("no other ring sizes, not more queues than CPUs, no UDP ports in the hash: told, and refused"):
             sizes = re.findall(r"^[RT]X:\s+(\d+)$", nic.run(f"ethtool -g {nic.interface}"), re.MULTILINE)
             expect("ring sizes, the largest and the current ones", sizes, ["1024", "2048"] * 2)
             for refused in (f"-G {nic.interface} rx 512", f"-L {nic.interface} combined {QUEUES + 1}",

@@ -114,7 +114,7 @@ class Guest:
         pair.second.run("ip link del vlan7")
 
     def check_counters(self, pair):
-        """What the first card sent is what the second got, as the drivers say, too. The first goes down, to be quiet."""
+        """What the first card sent is what the second got, as the drivers say. The first goes down, to be quiet."""
         first, second = pair.nics()
         first.down()
         sent, got = first.model.counters(), second.model.counters()

@@ -142,8 +142,8 @@ class Plain(Guest):
             self.check_traffic(self.pair)
         with self.case(f"{ROUNDS} times down and up"):
             name = self.pair.first.interface
-            self.pair.first.run(f"for i in $(seq {ROUNDS}); do ip link set {name} down && ip link set {name} up || exit 1; "
-                                "done", timeout=180)
+            self.pair.first.run(f"for i in $(seq {ROUNDS}); do "
+                                f"ip link set {name} down && ip link set {name} up || exit 1; done", timeout=180)
             self.pair.up()
             self.check_traffic(self.pair)
             expect("a flush that never came", "did not receive flush compl" in self.log(), False)

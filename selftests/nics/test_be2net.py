@@ -47,6 +47,7 @@ class Plain(Guest):
                 expect(f"driver of {nic.interface}", nic.run(
                     f"basename $(readlink /sys/class/net/{nic.interface}/device/driver)").strip(), "be2net")
         self.traffic()
+        self.probe_without_firmware()
         self.settings()
         self.filters()
         self.coming_and_going()
@@ -186,10 +187,6 @@ class Plain(Guest):
             nic.model.ask("ue 0 0")
             self.rebind(nic)
             self.check_traffic(self.pair)
-        # At the same time, since the driver waits long for either.
-        mute = self.doomed.first
-        mute_device = self.device(mute)
-        self.probe_without_firmware(mute, mute_device)
         with self.case("the firmware answers nothing: the driver gives up; bound again, it works"):
             nic.model.ask("hang on")
             # The driver waits for 12 seconds of its own, busy, with softirqs off: this is no lockup, nor a stall.
@@ -202,18 +199,20 @@ class Plain(Guest):
             self.rebind(nic)
             self.check_traffic(self.pair)
         with self.case("the mailbox does not answer: probing gives up; bound again, it works"):
-            self.wait_until_given_up(mute_device)
+            mute, device = self.doomed.first, self.mute_device
+            self.wait_until_given_up(device)
             wait_until("probing has ended", lambda: self.vm.try_run("[ -e /run/probed ]")[0] == 0)
-            expect("has a driver", self.vm.try_run(f"[ -e /sys/bus/pci/devices/{mute_device}/driver ]")[0] == 0, False)
+            expect("has a driver", self.vm.try_run(f"[ -e /sys/bus/pci/devices/{device}/driver ]")[0] == 0, False)
             mute.model.ask("hang off")
-            self.bind(mute, mute_device)
+            self.bind(mute, device)
             self.check_traffic(self.doomed)
 
-    def probe_without_firmware(self, nic, device):
-        """Goes on until the driver has given up."""
-        self.vm.run(f"echo {device} >/sys/bus/pci/drivers/be2net/unbind")
-        nic.model.ask("hang on")
-        self.vm.run(f"(echo {device} >/sys/bus/pci/drivers/be2net/bind; touch /run/probed) >/dev/null 2>&1 &")
+    def probe_without_firmware(self):
+        """The driver gives up after half a minute, asleep; the rest goes on meanwhile."""
+        self.mute_device = self.device(self.doomed.first)
+        self.vm.run(f"echo {self.mute_device} >/sys/bus/pci/drivers/be2net/unbind")
+        self.doomed.first.model.ask("hang on")
+        self.vm.run(f"(echo {self.mute_device} >/sys/bus/pci/drivers/be2net/bind; touch /run/probed) >/dev/null 2>&1 &")
 
     def wait_until_given_up(self, device):
         wait_until("the driver tells", lambda: f"be2net {device}: FW not responding" in self.log(), FIRMWARE_TIMEOUT)

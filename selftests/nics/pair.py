@@ -91,7 +91,7 @@ class Link:
     def start_netserver(self):
         self.second.run("netstat -ltn | grep -q :12865 || netserver >/dev/null")
 
-    def netperf(self, test, seconds=2, options=""):
+    def netperf(self, test, seconds=1, options=""):
         """netperf's figure: 10^6 bit/s, or transactions per second."""
         output = self.first.run(f"netperf -P 0 -H {self.second.address},4 -t {test} -l {seconds} "
                                 f"-- -k THROUGHPUT {options}", timeout=90)

@@ -110,12 +110,12 @@ class Tap:
 
 
 class Passt:
-    """passt in a namespace: the guest's connections to its gateway become ones to the namespace's loopback address."""
+    """passt in a namespace: what the guest sends to that address arrives at the namespace's loopback address."""
 
-    def __init__(self, namespace, guest, gateway):
+    def __init__(self, namespace, address):
         root = debian.kept_root(PASST_ROOT, debian.USERLAND_SUITE, "extract", ["passt"], "passt")
         self.argv = [*namespace.entering(), *program_of(root, "usr/bin/passt"), "--foreground", "--quiet",
-                     "--ipv4-only", "--address", guest, "--netmask", "24", "--gateway", gateway]
+                     "--ipv4-only", "--map-host-loopback", address]
 
     def __enter__(self):
         ours, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -28,7 +28,7 @@ def main():
     with contextlib.ExitStack() as stack:
         host = stack.enter_context(Host(kernel))
         tap = wires.Tap(host.namespace, "tap0")
-        passt = stack.enter_context(wires.Passt(host.namespace, guest="10.3.0.2", gateway="10.3.0.1"))
+        passt = stack.enter_context(wires.Passt(host.namespace, "10.3.0.1"))
         cards = stack.enter_context(bench(4, plugs=[tap, passt.plug]))
         first = stack.enter_context(guest(cards, kernel, "wires-first", models=cards.models[:3]))
         second = stack.enter_context(guest(cards, kernel, "wires-second", models=cards.models[3:]))

@@ -64,11 +64,12 @@ class Namespace:
         """The one that is process 1 in there."""
         children = Path(f"/proc/{self.keeper.pid}/task/{self.keeper.pid}/children")
         deadline = time.monotonic() + DEADLINE
-        while not children.read_text(encoding="ascii"):
-            if time.monotonic() > deadline:
-                raise Failure("no network namespace was made: is this root?")
+        while self.keeper.poll() is None and time.monotonic() < deadline:
+            found = children.read_text(encoding="ascii")
+            if found:
+                return int(found)
             time.sleep(0.01)
-        return int(children.read_text(encoding="ascii"))
+        raise Failure("no network namespace was made: only root can")
 
     def entering(self):
         """What a command line has to begin with to run in the namespace, but to end with us."""

@@ -32,10 +32,10 @@ def main():
         cards = stack.enter_context(bench(4, plugs=[tap, passt.plug]))
         first = stack.enter_context(guest(cards, kernel, "wires-first", models=cards.models[:3]))
         second = stack.enter_context(guest(cards, kernel, "wires-second", models=cards.models[3:]))
-        with case(suite, first, "probe: three cards in one guest, one in the other"):
+        with case(suite, first, "probe: three cards in one guest"):
             to_tap, to_passt, to_guest = make_nics(first, cards.models[:3], ("10.2.0.2", "10.3.0.2", "10.1.0.1"))
-            with case(suite, second, "probe"):
-                other, = make_nics(second, cards.models[3:], ("10.1.0.2",))
+        with case(suite, second, "probe: one card in the other guest"):
+            other, = make_nics(second, cards.models[3:], ("10.1.0.2",))
         tap.up("10.2.0.1/24")
         check(suite, first, "two guests", Link(to_guest, other), cards)
         check(suite, first, "a TAP device", Link(to_tap, host.at("10.2.0.1")), cards)

@@ -2,6 +2,7 @@
 """What models of network cards are plugged into, beside each other: TAP devices in a namespace, and passt."""
 
 import os
+import shlex
 import socket
 import subprocess
 import time
@@ -141,5 +142,5 @@ def program_of(root, path):
 def wrapper(directory, name, argv):
     """Makes a program of that name there, which starts that command line."""
     path = Path(directory) / name
-    path.write_text("#!/bin/sh\nexec " + " ".join(map(str, argv)) + ' "$@"\n', encoding="ascii")
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, argv))} "$@"\n', encoding="utf-8")
     os.chmod(path, 0o755)

@@ -63,7 +63,7 @@ class ManyQueues(Guest):
             self.pair.check_data()
         with self.case("what one card sends is what the other gets, and what the drivers say, queue by queue"):
             self.check_counters(self.pair)
-            self.pair.up()
+        self.pair.up()
         with self.case("VLAN: the tag is put in and taken out by the cards, which say so in native mode's way"):
             self.check_vlan(self.pair)
         with self.case("each CPU sends by a queue of its own"):

@@ -397,14 +397,21 @@ static enum command_status create_tx(struct be2 *be2, struct request *request)
 	return answer_id(request, id);
 }
 
+static bool rss_id_is_used(const struct be2 *be2, unsigned int rss_id)
+{
+	for (unsigned int i = 0; i < be2->chip->rx_rings; i++)
+		if (be2->rx[i].ring.exists && be2->rx[i].is_rss && be2->rx[i].rss_id == rss_id)
+			return true;
+	return false;
+}
+
 /* Rings for RSS are numbered on their own, so that their numbers are not taken for the others. */
 static unsigned int free_rss_id(const struct be2 *be2)
 {
 	unsigned int rss_id = 0;
 
-	for (unsigned int i = 0; i < be2->chip->rx_rings; i++)
-		if (be2->rx[i].ring.exists && be2->rx[i].is_rss && be2->rx[i].rss_id >= rss_id)
-			rss_id = be2->rx[i].rss_id + 1;
+	while (rss_id_is_used(be2, rss_id))
+		rss_id++;
 	return rss_id;
 }
 

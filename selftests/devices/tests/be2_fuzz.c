@@ -205,6 +205,16 @@ static void make_tcp(uint8_t *frame, size_t size)
 	frame[46] = 0x50;
 }
 
+static void spread_over_rings(struct fuzzer *fuzzer)
+{
+	struct be2_rss *rss = &fuzzer->be2->rss;
+
+	rss->hashes = next(fuzzer);
+	rss->table_size = 1U << below(fuzzer, 8);
+	for (unsigned int i = 0; i < RSS_TABLE_SIZE; i++)
+		rss->table[i] = below(fuzzer, 16) ? below(fuzzer, 4) : next(fuzzer);
+}
+
 static void receive_frame(struct fuzzer *fuzzer)
 {
 	uint8_t *frame = fuzzer->be2->received;
@@ -214,9 +224,11 @@ static void receive_frame(struct fuzzer *fuzzer)
 
 	for (size_t i = 0; i < 64 && i < size; i++)
 		frame[i] = next(fuzzer);
-	/* As if the right command had been hit upon. */
+	/* As if the right commands had been hit upon. */
 	if (below(fuzzer, 2))
-		fuzzer->be2->filter.flags = next(fuzzer);
+		fuzzer->be2->filter.flags = next(fuzzer) | below(fuzzer, 2) * INTERFACE_PROMISCUOUS;
+	if (below(fuzzer, 2))
+		spread_over_rings(fuzzer);
 	if (below(fuzzer, 2) && fuzzer->be2->rx[ring].ring.exists)
 		doorbell(fuzzer, DB_RX, ring | 8 << DB_RX_POSTED_SHIFT);
 	if (below(fuzzer, 2))

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import child, debian
+from . import child, debian, wires
 from .channel import receive
 from .failure import Failure
 from .paths import OUT, TOP
@@ -73,19 +73,17 @@ def guest_tools():
 
 
 class Model:
-    """One device, which is a process."""
+    """One device, which is a process; wire is what it is plugged into, as wires.py has it."""
 
-    def __init__(self, name, directory, number, options=(), wire=None):
-        self.name = name
+    def __init__(self, name, directory, number, options, wire):
+        self.name, self.number = name, number
         self.socket = directory / f"{name}-{number}"
         self.control_path = directory / f"{name}-{number}.control"
         self.log = directory / f"{name}-{number}.log"
         self.port = f"port{number}"
-        argv = [str(PROGRAMS / name), "--socket", str(self.socket), "--control", str(self.control_path),
-                "--log", str(self.log), *options]
-        if wire is not None:
-            argv += ["--wire", str(wire.fileno())]
-        self.process = child.spawn(argv, stdin=subprocess.DEVNULL, pass_fds=[wire.fileno()] if wire is not None else ())
+        argv = [*wire.prefix(), str(PROGRAMS / name), "--socket", str(self.socket), "--control", str(self.control_path),
+                "--log", str(self.log), *options, *wire.options()]
+        self.process = child.spawn(argv, stdin=subprocess.DEVNULL, pass_fds=wire.descriptors())
         self.control = None
         self._wait_for_socket()
 
@@ -136,11 +134,12 @@ class Model:
 
 
 class Bench:
-    """Models on a bench: the first is wired to the second, the third to the fourth."""
+    """Models on a bench. The first have the plugs given; the rest are wired to each other in pairs."""
 
-    def __init__(self, names, options=None):
+    def __init__(self, names, options=None, plugs=()):
         self.names = names
         self.options = options or [()] * len(names)
+        self.plugs = plugs
         self.models = []
 
     def __enter__(self):
@@ -148,25 +147,27 @@ class Bench:
             make("all")
         with contextlib.ExitStack() as stack:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="models-")))
-            wires = []
-            for _ in self.names[::2]:
-                wires += [stack.enter_context(end) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)]
+            plugs = list(self.plugs)
+            while len(plugs) < len(self.names):
+                plugs += map(wires.Plug, socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+            for plug in plugs:      # a cable ends with the model at its other end
+                stack.callback(plug.close)
             for number, name in enumerate(self.names):
-                model = Model(name, directory, number, self.options[number], wires[number])
+                model = Model(name, directory, number, self.options[number], plugs[number])
                 stack.callback(model.stop)
                 self.models.append(model)
-            for wire in wires:      # a cable ends with the model at its other end
-                wire.close()
+            for plug in plugs:
+                plug.close()
             self.stack = stack.pop_all()
         return self
 
     def __exit__(self, *exception):
         self.stack.close()
 
-    def vm(self, kernel, iommu=False, mem="1G", append="", **arguments):
-        """A guest with all the models; the other arguments are those of VM()."""
+    def vm(self, kernel, iommu=False, mem="1G", append="", models=None, **arguments):
+        """A guest with these of the models, or with all; the other arguments are those of VM()."""
         devices = ["-object", f"memory-backend-memfd,id=ram,size={mem},share=on", *(IOMMU_DEVICE if iommu else [])]
-        for number, model in enumerate(self.models):
+        for number, model in enumerate(self.models if models is None else models):
             devices += model.arguments(number)
         if iommu:
             append = f"{IOMMU_APPEND} {append}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two network cards of a guest that are wired to each other; the second is in a network namespace of its own."""
+"""Two network cards that are wired to each other, and what goes between them."""
 
 import re
 
-from lib.checks import wait_until
+from lib.checks import expect, wait_until
 
 TCP_PORT = 5001
 UDP_PORT = 5002
@@ -19,6 +19,8 @@ class Nic:
         _, network, _, host = address.split(".")
         self.address6 = f"fd00:{network}::{host}"
         self.enter = enter      # what a command has to begin with, to run in the card's namespace
+        self.directory = f"/tmp/{interface}"
+        vm.run(f"mkdir -p {self.directory}")
 
     def run(self, script, timeout=60):
         """The output of a shell script that must succeed in the card's namespace."""
@@ -53,11 +55,51 @@ class Nic:
         return {match.group(1): int(match.group(2)) for match in lines if match}
 
     def ping(self, address, size=56, count=3):
-        self.run(f"ping -c {count} -W 20 -s {size} {address}", timeout=90)
+        self.run(f"ping -c {count} -i 0.1 -W 20 -s {size} {address}", timeout=90)
 
 
-class Pair:
-    """first is in the guest's own namespace, second in another one."""
+class Link:
+    """Two ends, each with addresses, a directory for files, and a way to run scripts there."""
+
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+    def ping(self, **arguments):
+        self.first.ping(self.second.address, **arguments)
+
+    def check_tcp(self, size=1 << 20, address=None):
+        """Random data both ways at a time, compared."""
+        there, back = self.first.directory, self.second.directory
+        self.second.run(f"cd {back}; rm -f *; head -c {size} /dev/urandom >back; "
+                        f"nc -l -p {TCP_PORT} <back >there.got 2>/dev/null & "
+                        f"until netstat -ltn | grep -q :{TCP_PORT}; do sleep 0.1; done")
+        mine = self.first.run(f"cd {there}; rm -f *; head -c {size} /dev/urandom >there; "
+                              f"nc {address or self.second.address} {TCP_PORT} <there >back.got; "
+                              "sha256sum <there; sha256sum <back.got", timeout=120)
+        wait_until("all data is there", lambda: self.second.run(f"stat -c %s {back}/there.got").strip() == str(size))
+        theirs = self.second.run(f"cd {back}; sha256sum <there.got; sha256sum <back")
+        expect("sums of the data on one side", mine, theirs)
+
+    def check_udp(self, count=40, largest=8000, address=None):
+        """Datagrams of all sizes, compared; the larger ones are fragmented."""
+        said = f"{self.second.directory}/udp"
+        self.second.run(f"udp_data receive {UDP_PORT} {count} >{said} 2>&1 & "
+                        f"until netstat -lun | grep -q :{UDP_PORT}; do sleep 0.1; done")
+        self.first.run(f"udp_data send {address or self.second.address} {UDP_PORT} {count} {largest}")
+        self.second.run(f"cat {said}; [ ! -s {said} ]")
+
+    def start_netserver(self):
+        self.second.run("netstat -ltn | grep -q :12865 || netserver >/dev/null")
+
+    def netperf(self, test, seconds=1, options=""):
+        """netperf's figure: 10^6 bit/s, or transactions per second."""
+        output = self.first.run(f"netperf -P 0 -H {self.second.address},4 -t {test} -l {seconds} "
+                                f"-- -k THROUGHPUT {options}", timeout=90)
+        return float(dict(line.split("=") for line in output.split() if "=" in line)["THROUGHPUT"])
+
+
+class Pair(Link):
+    """Both of one guest: first is in the guest's own namespace, second in another one."""
 
     def __init__(self, vm, models, number, interfaces):
         self.vm = vm
@@ -66,8 +108,8 @@ class Pair:
         process = vm.run("""
             unshare -n -m sh -c 'mount -t sysfs sysfs /sys; ip link set lo up; exec sleep 100000' >/dev/null 2>&1 &
             echo $!""").strip()
-        self.first = Nic(vm, models[0], interfaces[0], f"{self.net}.1")
-        self.second = Nic(vm, models[1], interfaces[1], f"{self.net}.2", f"nsenter -t {process} -n -m")
+        super().__init__(Nic(vm, models[0], interfaces[0], f"{self.net}.1"),
+                         Nic(vm, models[1], interfaces[1], f"{self.net}.2", f"nsenter -t {process} -n -m"))
         wait_until("the namespace is there", lambda: self.second.try_run("ip link show lo | grep -q UP")[0] == 0)
         vm.run(f"ip link set {interfaces[1]} netns {process}")
 
@@ -80,29 +122,6 @@ class Pair:
         for nic in self.nics():
             wait_until(f"{nic.interface} has a carrier", nic.has_carrier)
 
-    def ping(self, **arguments):
-        self.first.ping(self.second.address, **arguments)
-
-    def check_tcp(self, size=1 << 20, address=None):
-        """Random data both ways at a time, compared."""
-        self.vm.run("rm -rf /tmp/tcp; mkdir /tmp/tcp; cd /tmp/tcp; "
-                    f"head -c {size} /dev/urandom >there; head -c {size} /dev/urandom >back")
-        self.second.run(f"cd /tmp/tcp; nc -l -p {TCP_PORT} <back >there.got 2>/dev/null & "
-                        f"until netstat -ltn | grep -q :{TCP_PORT}; do sleep 0.1; done")
-        self.first.run(f"cd /tmp/tcp; nc {address or self.second.address} {TCP_PORT} <there >back.got", timeout=120)
-        wait_until("all data is there", lambda: self.vm.run("stat -c %s /tmp/tcp/there.got").strip() == str(size))
-        self.vm.run("cd /tmp/tcp; cmp there there.got; status=$?; cmp back back.got && exit $status")
-
-    def check_udp(self, count=40, largest=8000, address=None):
-        """Datagrams of all sizes, compared; the larger ones are fragmented."""
-        self.second.run(f"udp_data receive {UDP_PORT} {count} >/tmp/udp 2>&1 & "
-                        f"until netstat -lun | grep -q :{UDP_PORT}; do sleep 0.1; done")
-        self.first.run(f"udp_data send {address or self.second.address} {UDP_PORT} {count} {largest}")
-        self.second.run("cat /tmp/udp; [ ! -s /tmp/udp ]")
-
-    def start_netserver(self):
-        self.second.run("netserver >/dev/null")
-
     def check_data(self):
         """By IPv4 and IPv6, TCP and UDP. Who just came up has no IPv6 address yet."""
         wait_until("the IPv6 address can be used", lambda: self.first.try_run(
@@ -110,12 +129,6 @@ class Pair:
         for address in (self.second.address, self.second.address6):
             self.check_tcp(address=address)
             self.check_udp(address=address)
-
-    def netperf(self, test, seconds=2, options=""):
-        """netperf's figure: 10^6 bit/s, or transactions per second."""
-        output = self.first.run(f"netperf -P 0 -H {self.second.address},4 -t {test} -l {seconds} "
-                                f"-- -k THROUGHPUT {options}", timeout=90)
-        return float(dict(line.split("=") for line in output.split() if "=" in line)["THROUGHPUT"])
 
     def load_until_busy(self, frames=500):
         """Traffic both ways until stop_load(); returns once so many frames have gone."""

@@ -46,7 +46,8 @@ def show(kernel, model, module):
             pair.ping()
             pair.start_netserver()
             for test, unit in TESTS:
-                print(f"    netperf {test:11} {pair.netperf(test, options='-m 1400' if 'UDP' in test else ''):8.1f} {unit}")
+                figure = pair.netperf(test, seconds=2, options="-m 1400" if "UDP" in test else "")
+                print(f"    netperf {test:11} {figure:8.1f} {unit}")
             print_counters(bench)
 
 

@@ -6,15 +6,15 @@ One guest has two pairs of cards for most of it: one pair lives through the erro
 killed. A second guest has one pair behind an IOMMU that lets a card reach only what is mapped for it.
 """
 
-import contextlib
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
-from lib import build, kernels, ktap, vfio_user
+from lib import kernels, ktap
 from lib.checks import expect, expect_at_least, wait_until
+from oneconnect import Guest, bench, guest
 from pair import Pair
 
 ROUNDS = 20
@@ -37,61 +37,6 @@ def main():
     suite.finish()
 
 
-def bench(count):
-    return vfio_user.Bench(["be2"] * count, [("--mac", mac(number)) for number in range(count)])
-
-
-def mac(number):
-    return f"02:00:00:be:00:{number + 1:02x}"
-
-
-def guest(cards, kernel, name, **arguments):
-    files = {**vfio_user.guest_tools(), "/bin/udp_data": build.program(kernel, Path(__file__).with_name("udp_data.c"))}
-    return cards.vm(kernel, files=files, name=name, **arguments)
-
-
-class Guest:
-    """What both guests have in common."""
-
-    def __init__(self, suite, vm, models):
-        self.suite, self.vm, self.models = suite, vm, models
-
-    @contextlib.contextmanager
-    def case(self, name):
-        """A case that also fails when the kernel complains meanwhile, or a card reached what it must not."""
-        with self.suite.case(name):
-            try:
-                yield
-            finally:
-                for line in [] if self.vm.lost else self.vm.kernel_complaints():
-                    ktap.say(f"# kernel: {line}")
-                    self.complaint = True
-            expect("complaints of the kernel", self.take_complaint(), False)
-            for model in self.models:
-                if model.process.poll() is None:
-                    expect(f"accesses of {model.socket.name} to what is not mapped", model.violations(), [])
-
-    complaint = False
-
-    def take_complaint(self):
-        complaint, self.complaint = self.complaint, False
-        return complaint
-
-    def load(self):
-        """Returns the interfaces in the order of the models."""
-        self.vm.run("modprobe be2net", timeout=120)
-        by_address = dict(line.split() for line in self.vm.run(
-            "for i in /sys/class/net/eth*; do echo $(cat $i/address) ${i##*/}; done").splitlines())
-        return [by_address[mac(number)] for number in range(len(self.models))]
-
-    def log(self):
-        return self.vm.run("dmesg")
-
-    def check_traffic(self, pair):
-        pair.ping()
-        pair.check_tcp()
-
-
 class Plain(Guest):
     def run(self):
         with self.case("probe: four cards with their addresses, no unknown complaint"):
@@ -102,6 +47,7 @@ class Plain(Guest):
                 expect(f"driver of {nic.interface}", nic.run(
                     f"basename $(readlink /sys/class/net/{nic.interface}/device/driver)").strip(), "be2net")
         self.traffic()
+        self.probe_without_firmware()
         self.settings()
         self.filters()
         self.coming_and_going()
@@ -130,27 +76,8 @@ class Plain(Guest):
                 expect_at_least(test, figure, 1)
             expect_at_least("packets cut", self.pair.first.model.counters()["tx_tso"] - cut, 10)
         with self.case("counters: the driver, the model and the other end agree"):
-            self.counters_agree()
+            self.check_counters(self.pair)
         self.pair.up()
-
-    def counters_agree(self):
-        """What one card sent is what the other got, and what the drivers say. The first goes down, so that it is quiet."""
-        first, second = self.pair.nics()
-        first.down()
-        sent, got = first.model.counters(), second.model.counters()
-        expect("frames lost on the wire", sent["tx_lost"], 0)
-        expect("frames that arrived", got["rx_frames"], sent["tx_frames"])
-        expect("what became of them",
-               got["rx_delivered"] + got["rx_filtered"] + got["rx_no_buffer"] + got["rx_not_ready"], got["rx_frames"])
-        expect("malformed packets", (sent["tx_malformed"], got["tx_malformed"]), (0, 0))
-        expect("lost completions", (sent["overflows"], got["overflows"]), (0, 0))
-        # be_main.c:be_tx_stats_update(): a large packet counts as its segments
-        expect("packets that the driver sent", first.statistics()["txq0: tx_pkts"], sent["tx_frames"])
-        statistics = wait_until("the driver has the latest figures", lambda: second_is_told(second, got))
-        expect("packets that the driver got", statistics["rxq0: rx_pkts"], got["rx_delivered"])
-        expect("packets for which it had no room", statistics["rxq0: rx_drops_no_frags"], got["rx_no_buffer"])
-        expect("checksum errors", (statistics["rx_ip_checksum_errs"], statistics["rx_tcp_checksum_errs"],
-                                   statistics["rx_udp_checksum_errs"]), (0, 0, 0))
 
     # --- settings ---
 
@@ -164,7 +91,7 @@ class Plain(Guest):
             self.set_mtu(1500)
             self.pair.check_data()
         with self.case("VLAN: the tag is put in and taken out by the cards"):
-            self.vlan()
+            self.check_vlan(self.pair)
         with self.case("offloads off: the stack's own checksums are right"):
             for nic in self.pair.nics():
                 nic.run(f"ethtool -K {nic.interface} tx off rx off")
@@ -181,28 +108,6 @@ class Plain(Guest):
         for nic in self.pair.nics():
             wait_until("carrier", nic.has_carrier)
 
-    def vlan(self):
-        for nic in self.pair.nics():
-            nic.run(f"ip link add link {nic.interface} name vlan7 type vlan id 7; "
-                    f"ip addr add 10.7.0.{nic.address[-1]}/24 dev vlan7; ip link set vlan7 up")
-        before = [nic.model.counters() for nic in self.pair.nics()]
-        self.pair.first.ping("10.7.0.2")
-        # be_main.c:be_BEx_xmit_workarounds() has the card put in the tag only where it puts in a checksum, too
-        self.pair.check_tcp(address="10.7.0.2")
-        for nic, old in zip(self.pair.nics(), before):
-            now = nic.model.counters()
-            expect_at_least("packets that a tag was put into", now["tx_tagged"] - old["tx_tagged"], 3)
-            # a megabyte is more than 700 frames
-            expect_at_least("frames that a tag was taken out of", now["rx_tagged"] - old["rx_tagged"], 700)
-        self.pair.first.run("ip link add link eth0 name vlan8 type vlan id 8 && ip addr add 10.8.0.1/24 dev vlan8 && "
-                            "ip link set vlan8 up")
-        filtered = self.pair.second.model.counters()["rx_filtered"]
-        expect("ping on a VLAN that the other side has not",
-               self.pair.first.try_run("ping -c 1 -W 1 10.8.0.2")[0] == 0, False)
-        expect_at_least("frames filtered", self.pair.second.model.counters()["rx_filtered"] - filtered, 1)
-        self.pair.first.run("ip link del vlan8; ip link del vlan7")
-        self.pair.second.run("ip link del vlan7")
-
     # --- filters ---
 
     def filters(self):
@@ -211,13 +116,13 @@ class Plain(Guest):
             first.run(f"arp -s {self.pair.net}.9 {DEAD_PEER}")
             before = second.model.counters()["rx_delivered"]
             filtered = second.statistics()["rx_address_filtered"]
-            first.try_run(f"ping -c 5 -W 1 {self.pair.net}.9")
+            first.try_run(f"ping -c 5 -i 0.1 -W 1 {self.pair.net}.9")
             wait_until("the driver counts what was filtered",
                        lambda: second.statistics()["rx_address_filtered"] >= filtered + 5)
             expect("frames delivered", second.model.counters()["rx_delivered"] - before < 5, True)
             second.run(f"ip link set {second.interface} promisc on")
             before = second.model.counters()["rx_delivered"]
-            first.try_run(f"ping -c 5 -W 1 {self.pair.net}.9")
+            first.try_run(f"ping -c 5 -i 0.1 -W 1 {self.pair.net}.9")
             expect_at_least("frames delivered", second.model.counters()["rx_delivered"] - before, 5)
             second.run(f"ip link set {second.interface} promisc off")
         with self.case("a new MAC address is used at once"):
@@ -238,30 +143,22 @@ class Plain(Guest):
             self.check_traffic(self.pair)
         with self.case(f"{ROUNDS} times down and up"):
             name = self.pair.first.interface
-            self.pair.first.run(f"for i in $(seq {ROUNDS}); do ip link set {name} down && ip link set {name} up || exit 1; "
-                                "done", timeout=180)
+            self.pair.first.run(f"for i in $(seq {ROUNDS}); do "
+                                f"ip link set {name} down && ip link set {name} up || exit 1; done", timeout=180)
             self.pair.up()
             self.check_traffic(self.pair)
             expect("a flush that never came", "did not receive flush compl" in self.log(), False)
         with self.case("unbound, reset by FLR, bound again"):
             resets = self.pair.first.model.counters()["resets"]
-            device = self.vm.run(f"basename $(readlink /sys/class/net/{name}/device)").strip()
-            self.rebind(self.pair.first, device, f"echo 1 >/sys/bus/pci/devices/{device}/reset")
+            device = self.device(self.pair.first)
+            self.rebind(self.pair.first, f"echo 1 >/sys/bus/pci/devices/{device}/reset")
             expect_at_least("resets", self.pair.first.model.counters()["resets"] - resets, 1)
             self.check_traffic(self.pair)
-
-    def rebind(self, nic, device, between="true"):
-        self.vm.run(f"cd /sys/bus/pci/drivers/be2net && echo {device} >unbind && {between} && echo {device} >bind",
-                    timeout=180)
-        nic.interface = self.vm.run(f"ls /sys/bus/pci/devices/{device}/net").strip()
-        nic.up()
-        wait_until("carrier", nic.has_carrier)
 
     # --- errors ---
 
     def errors(self):
         nic = self.pair.first
-        device = self.vm.run(f"basename $(readlink /sys/class/net/{nic.interface}/device)").strip()
         with self.case("a command fails: the interface does not come up, and does the next time"):
             nic.down()
             nic.model.ask(f"fail {RX_CREATE} {STATUS_FAILED} 1")
@@ -272,13 +169,13 @@ class Plain(Guest):
         with self.case("packets complete with an error: counted, traffic goes on"):
             errors = nic.statistics()["txq0: tx_dma_err"]
             nic.model.ask(f"tx-error {TX_DMA_ERROR} 3")
-            nic.try_run(f"ping -c 4 -W 1 {self.pair.second.address}")
+            nic.try_run(f"ping -c 4 -i 0.1 -W 1 {self.pair.second.address}")
             wait_until("all were used up", lambda: not nic.model.counters()["tx_errors_left"])
             expect("tx_dma_err", nic.statistics()["txq0: tx_dma_err"] - errors, 3)
             self.check_traffic(self.pair)
         with self.case("a lost interrupt: the queue stands still, down and up get it going"):
             nic.model.ask("lose-interrupts 1")
-            expect("ping", nic.try_run(f"ping -c 2 -W 2 {self.pair.second.address}")[0] == 0, False)
+            expect("ping", nic.try_run(f"ping -c 2 -i 0.1 -W 2 {self.pair.second.address}")[0] == 0, False)
             expect("interrupts left to lose", nic.model.counters()["lost_interrupts_left"], 0)
             nic.down()
             nic.up()
@@ -288,19 +185,37 @@ class Plain(Guest):
             nic.model.ask("ue 1 0")
             wait_until("the driver tells", lambda: "UE: CEV bit set" in self.log())
             nic.model.ask("ue 0 0")
-            self.rebind(nic, device)
+            self.rebind(nic)
             self.check_traffic(self.pair)
         with self.case("the firmware answers nothing: the driver gives up; bound again, it works"):
             nic.model.ask("hang on")
-            # The driver waits for 12 seconds of its own reckoning, busy, with softirqs off: this is no lockup, nor a stall.
+            # The driver waits for 12 seconds of its own, busy, with softirqs off: this is no lockup, nor a stall.
             self.vm.run("echo 60 >/proc/sys/kernel/watchdog_thresh; "
                         "echo 1 >/sys/module/rcupdate/parameters/rcu_cpu_stall_suppress")
             # something that the driver has to tell the firmware
             nic.run(f"ip link set {nic.interface} promisc on")
-            wait_until("the driver tells", lambda: "FW not responding" in self.log(), FIRMWARE_TIMEOUT)
+            self.wait_until_given_up(self.device(nic))
             nic.model.ask("hang off")
-            self.rebind(nic, device)
+            self.rebind(nic)
             self.check_traffic(self.pair)
+        with self.case("the mailbox does not answer: probing gives up; bound again, it works"):
+            mute, device = self.doomed.first, self.mute_device
+            self.wait_until_given_up(device)
+            wait_until("probing has ended", lambda: self.vm.try_run("[ -e /run/probed ]")[0] == 0)
+            expect("has a driver", self.vm.try_run(f"[ -e /sys/bus/pci/devices/{device}/driver ]")[0] == 0, False)
+            mute.model.ask("hang off")
+            self.bind(mute, device)
+            self.check_traffic(self.doomed)
+
+    def probe_without_firmware(self):
+        """The driver gives up after half a minute, asleep; the rest goes on meanwhile."""
+        self.mute_device = self.device(self.doomed.first)
+        self.vm.run(f"echo {self.mute_device} >/sys/bus/pci/drivers/be2net/unbind")
+        self.doomed.first.model.ask("hang on")
+        self.vm.run(f"(echo {self.mute_device} >/sys/bus/pci/drivers/be2net/bind; touch /run/probed) >/dev/null 2>&1 &")
+
+    def wait_until_given_up(self, device):
+        wait_until("the driver tells", lambda: f"be2net {device}: FW not responding" in self.log(), FIRMWARE_TIMEOUT)
 
     # --- losses ---
 
@@ -308,7 +223,7 @@ class Plain(Guest):
         # Not device_del: a QEMU before 11.2 at least dies of it, of any vfio-user device with MSI-X.
         with self.case("a card removed under load: the guest is well; found again by a rescan, it works"):
             first = self.doomed.first
-            device = self.vm.run(f"basename $(readlink /sys/class/net/{first.interface}/device)").strip()
+            device = self.device(first)
             self.doomed.start_netserver()
             self.doomed.load_until_busy()
             self.vm.run(f"echo 1 >/sys/bus/pci/devices/{device}/remove", timeout=120)
@@ -354,7 +269,7 @@ class BehindIommu(Guest):
             self.pair.up()
             self.check_traffic(self.pair)
         with self.case("the driver unbound under load"):
-            device = self.vm.run(f"basename $(readlink /sys/class/net/{self.pair.first.interface}/device)").strip()
+            device = self.device(self.pair.first)
             self.pair.load_until_busy()
             self.vm.run(f"echo {device} >/sys/bus/pci/drivers/be2net/unbind", timeout=120)
             self.pair.stop_load()
@@ -366,12 +281,6 @@ class BehindIommu(Guest):
             model = self.pair.first.model
             model.ask("touch 0x12345000")
             expect("violations", model.violations(), ["read 0x12345000 of 4 bytes: unmapped: touch"])
-
-
-def second_is_told(nic, counters):
-    """The statistics once they say what was filtered, which the driver asks for each second; else None."""
-    statistics = nic.statistics()
-    return statistics if statistics["rx_address_filtered"] == counters["rx_filtered"] else None
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A model of a OneConnect 10 GbE adapter with the BladeEngine 2 chip, one function, one port. */
+/* A model of a OneConnect 10 GbE adapter with the BladeEngine 2 or 3, one function, one port. */
 #ifndef BE2_H
 #define BE2_H
 
@@ -16,15 +16,41 @@
 #include "vfu.h"
 #include "wire.h"
 
-#define BE2_VECTORS		8
-#define BE2_EQS			8
-#define BE2_CQS			16
-#define BE2_RX_RINGS		1
+/* The most that a chip has; be_main.c:BEx_get_resources() knows the numbers of queues. */
+#define BE2_EQS			16
+#define BE2_TX_RINGS		16
+#define BE2_RX_RINGS		17
+/* One for each ring, and one for commands. */
+#define BE2_CQS			(BE2_TX_RINGS + BE2_RX_RINGS + 1)
 #define BE2_MACS		32
 #define BE2_RX_ENTRIES		1024
 /* What a receive ring with 2 KiB fragments takes; the driver's largest MTU is 9000. */
 #define BE2_LARGEST_RX		9216
 #define BE2_LARGEST_STANDARD	(1500 + ETHERNET_HEADER + VLAN_TAG_SIZE)
+
+/**
+ * struct be2_chip - what tells one chip of the family from another
+ * @name: for the command line
+ * @device: PCI device ID
+ * @pcicfg_bar: where the registers for the state of the chip are
+ * @family: as configuration space says it
+ * @eqs: event queues, each with an MSI-X vector
+ * @tx_rings: transmit rings
+ * @rx_rings: receive rings; when there are several, all but one are for RSS
+ * @has_native_mode: can write receive completions of version 1
+ * @statistics_version: of the answer to GET_STATISTICS
+ */
+struct be2_chip {
+	const char *name;
+	uint16_t device;
+	unsigned int pcicfg_bar;
+	unsigned int family;
+	unsigned int eqs;
+	unsigned int tx_rings;
+	unsigned int rx_rings;
+	bool has_native_mode;
+	unsigned int statistics_version;
+};
 
 /**
  * struct be2_ring - a ring in guest memory
@@ -69,15 +95,17 @@ struct be2_cq {
 };
 
 /**
- * struct be2_tx - the transmit ring
+ * struct be2_tx - a transmit ring
  * @ring: of struct tx_header and tx_fragment
  * @cq: where completions go
  * @posted: WRBs that the driver has announced and that have not been handled
+ * @packets: that the driver has handed over here, since it was made
  */
 struct be2_tx {
 	struct be2_ring ring;
 	unsigned int cq;
 	uint32_t posted;
+	uint64_t packets;
 };
 
 /**
@@ -86,12 +114,32 @@ struct be2_tx {
  * @cq: where completions go
  * @posted: buffers that are free
  * @fragment_size: of each, in bytes
+ * @is_rss: gets what the hash says; the one that does not gets the rest
+ * @rss_id: its number in the table
+ * @delivered: frames that the driver has got here, since it was made
  */
 struct be2_rx {
 	struct be2_ring ring;
 	unsigned int cq;
 	uint32_t posted;
 	uint32_t fragment_size;
+	bool is_rss;
+	unsigned int rss_id;
+	uint64_t delivered;
+};
+
+/**
+ * struct be2_rss - which ring gets a frame
+ * @hashes: RSS_HASH_*
+ * @table_size: entries of @table in use, a power of two; 0 before there is one
+ * @table: RSS numbers of rings
+ * @key: of the hash
+ */
+struct be2_rss {
+	unsigned int hashes;
+	unsigned int table_size;
+	uint8_t table[RSS_TABLE_SIZE];
+	uint8_t key[RSS_KEY_SIZE];
 };
 
 /**
@@ -164,6 +212,7 @@ struct be2_faults {
  * @tx_malformed: packets whose descriptors contradict themselves: a bug of the driver
  * @rx_frames: frames that came in
  * @rx_delivered: those of them that the driver got
+ * @rx_hashed: those of the delivered ones that the hash of RSS chose the ring for
  * @rx_tagged: those of the delivered ones that a VLAN tag was taken out of
  * @rx_no_buffer: those that were lost as the driver had given no buffer
  * @rx_filtered: those that the filter kept out
@@ -183,6 +232,7 @@ struct be2_counters {
 	uint64_t tx_malformed;
 	uint64_t rx_frames;
 	uint64_t rx_delivered;
+	uint64_t rx_hashed;
 	uint64_t rx_tagged;
 	uint64_t rx_no_buffer;
 	uint64_t rx_filtered;
@@ -194,6 +244,7 @@ struct be2_counters {
 
 /**
  * struct be2 - the adapter
+ * @chip: which of the family
  * @vfu: the PCI device
  * @wire: what the port is plugged into
  * @control: who asks for counters
@@ -202,8 +253,10 @@ struct be2_counters {
  * @mailbox_address: of the mailbox, as far as it was written
  * @eqs: event queues; the number is that of the MSI-X vector, too
  * @cqs: completion queues
- * @tx: the transmit ring
+ * @tx: transmit rings
  * @rx: receive rings
+ * @rss: which of those gets a frame
+ * @is_native: receive completions are of version 1
  * @mcc: the command ring
  * @filter: what is received
  * @flow_control: as set, tx and rx
@@ -216,6 +269,7 @@ struct be2_counters {
  * @received: the frame being received
  */
 struct be2 {
+	const struct be2_chip *chip;
 	struct vfu *vfu;
 	struct wire wire;
 	struct control control;
@@ -224,8 +278,10 @@ struct be2 {
 	uint64_t mailbox_address;
 	struct be2_eq eqs[BE2_EQS];
 	struct be2_cq cqs[BE2_CQS];
-	struct be2_tx tx;
+	struct be2_tx tx[BE2_TX_RINGS];
 	struct be2_rx rx[BE2_RX_RINGS];
+	struct be2_rss rss;
+	bool is_native;
 	struct be2_mcc mcc;
 	struct be2_filter filter;
 	uint16_t flow_control[2];
@@ -238,7 +294,10 @@ struct be2 {
 	uint8_t received[LARGEST_FRAME];
 };
 
-/* registers.c: the PCI device. Returns it, or NULL with errno. */
+/* chip.c: NULL when there is none of that name. */
+const struct be2_chip *be2_find_chip(const char *name);
+
+/* registers.c: the PCI device of be2->chip. Returns it, or NULL with errno. */
 struct vfu *be2_create_device(struct be2 *be2);
 
 /* As after power-on, but for link, faults and counters. */
@@ -275,6 +334,13 @@ void be2_tx_run(struct be2 *be2);
 void be2_rx_doorbell(struct be2 *be2, uint32_t value);
 void be2_receive(struct be2 *be2, uint8_t *frame, size_t size);
 void be2_rx_flush(struct be2 *be2, struct be2_rx *rx);
+
+/*
+ * rss.c: the ring for a frame, which may not exist. Returns true with the hash when that was the
+ * reason.
+ */
+bool be2_rss_choose(const struct be2 *be2, const uint8_t *frame,
+		    const struct frame_headers *headers, unsigned int *ring, uint32_t *hash);
 
 /* filter.c */
 bool be2_filter_takes(struct be2 *be2, const uint8_t *frame, const struct frame_headers *headers);

@@ -55,14 +55,36 @@ static enum command_status get_zeros(struct be2 *be2, struct request *request)
 	return STATUS_SUCCESS;
 }
 
+static bool has_rss(const struct be2 *be2)
+{
+	return be2->chip->rx_rings > 1;
+}
+
 static enum command_status query_firmware_config(struct be2 *be2, struct request *request)
 {
 	struct firmware_config_response *answer =
 		answer_with(request, struct firmware_config_response);
 
-	(void)be2;
-	/* No RSS, no multi-channel mode, port 0. */
-	return answer ? STATUS_SUCCESS : STATUS_INVALID_LENGTH;
+	if (!answer)
+		return STATUS_INVALID_LENGTH;
+	/* No multi-channel mode, port 0. */
+	answer->capabilities = has_rss(be2) ? FUNCTION_HAS_RSS : 0;
+	return STATUS_SUCCESS;
+}
+
+/* What of the driver's wishes is granted. */
+static enum command_status set_function_capability(struct be2 *be2, struct request *request)
+{
+	const struct function_capability *wanted = request->bytes;
+	struct function_capability *answer = answer_with(request, struct function_capability);
+
+	if (!answer)
+		return STATUS_INVALID_LENGTH;
+	be2->is_native = be2->chip->has_native_mode && wanted->valid & CAPABILITY_NATIVE &&
+			 wanted->flags & CAPABILITY_NATIVE;
+	answer->valid = wanted->valid;
+	answer->flags = be2->is_native ? CAPABILITY_NATIVE : 0;
+	return STATUS_SUCCESS;
 }
 
 static enum command_status get_port_name(struct be2 *be2, struct request *request)
@@ -142,12 +164,22 @@ static enum command_status get_flow_control(struct be2 *be2, struct request *req
 
 static enum command_status get_statistics(struct be2 *be2, struct request *request)
 {
-	struct statistics_response *answer = answer_with(request, struct statistics_response);
+	const struct request_header *header = request->bytes;
+	struct statistics_response *answer;
+	struct statistics_response_v1 *answer_v1;
 
-	if (!answer)
-		return STATUS_INVALID_LENGTH;
-	answer->statistics = be2->statistics;
-	return STATUS_SUCCESS;
+	if (header->version != be2->chip->statistics_version)
+		return STATUS_NOT_SUPPORTED;
+	if (header->version) {
+		answer_v1 = answer_with(request, struct statistics_response_v1);
+		if (answer_v1)
+			statistics_to_v1(&be2->statistics, &answer_v1->statistics);
+		return answer_v1 ? STATUS_SUCCESS : STATUS_INVALID_LENGTH;
+	}
+	answer = answer_with(request, struct statistics_response);
+	if (answer)
+		answer->statistics = be2->statistics;
+	return answer ? STATUS_SUCCESS : STATUS_INVALID_LENGTH;
 }
 
 /* --- the interface and its filter --- */
@@ -247,6 +279,22 @@ static enum command_status configure_vlans(struct be2 *be2, struct request *requ
 	return STATUS_SUCCESS;
 }
 
+static enum command_status configure_rss(struct be2 *be2, struct request *request)
+{
+	const struct rss_config_request *wanted = request->bytes;
+	struct be2_rss *rss = &be2->rss;
+
+	if (!has_rss(be2))
+		return STATUS_NOT_SUPPORTED;
+	if (wanted->table_size_log2 >= 8 || 1U << wanted->table_size_log2 > RSS_TABLE_SIZE)
+		return STATUS_ILLEGAL_FIELD;
+	rss->hashes = wanted->hashes;
+	rss->table_size = 1U << wanted->table_size_log2;
+	memcpy(rss->table, wanted->table, sizeof(rss->table));
+	memcpy(rss->key, wanted->key, sizeof(rss->key));
+	return STATUS_SUCCESS;
+}
+
 /* --- queues --- */
 
 static enum command_status answer_id(struct request *request, unsigned int id)
@@ -266,9 +314,9 @@ static enum command_status create_eq(struct be2 *be2, struct request *request)
 				       EQ_CONTEXT1_COUNT_BITS);
 	unsigned int id = 0;
 
-	while (id < BE2_EQS && be2->eqs[id].ring.exists)
+	while (id < be2->chip->eqs && be2->eqs[id].ring.exists)
 		id++;
-	if (id == BE2_EQS)
+	if (id == be2->chip->eqs)
 		return STATUS_FAILED;
 	memset(&be2->eqs[id], 0, sizeof(be2->eqs[id]));
 	if (!be2_ring_init(&be2->eqs[id].ring, entries, EVENT_SIZE, wanted->pages,
@@ -332,36 +380,69 @@ static enum command_status create_mcc(struct be2 *be2, struct request *request)
 static enum command_status create_tx(struct be2 *be2, struct request *request)
 {
 	const struct tx_create_request *wanted = request->bytes;
+	unsigned int id = 0;
+	struct be2_tx *tx;
 
-	if (be2->tx.ring.exists || wanted->size > 16 || !cq_exists(be2, wanted->cq) ||
-	    !be2_ring_init(&be2->tx.ring, decoded_length(wanted->size), sizeof(struct tx_fragment),
+	while (id < be2->chip->tx_rings && be2->tx[id].ring.exists)
+		id++;
+	if (id == be2->chip->tx_rings)
+		return STATUS_FAILED;
+	tx = &be2->tx[id];
+	memset(tx, 0, sizeof(*tx));
+	if (wanted->size > 16 || !cq_exists(be2, wanted->cq) ||
+	    !be2_ring_init(&tx->ring, decoded_length(wanted->size), sizeof(struct tx_fragment),
 			   wanted->pages, wanted->page_count))
 		return STATUS_ILLEGAL_FIELD;
-	be2->tx.cq = wanted->cq;
-	be2->tx.posted = 0;
-	return answer_id(request, 0);
+	tx->cq = wanted->cq;
+	return answer_id(request, id);
+}
+
+static bool rss_id_is_used(const struct be2 *be2, unsigned int rss_id)
+{
+	for (unsigned int i = 0; i < be2->chip->rx_rings; i++)
+		if (be2->rx[i].ring.exists && be2->rx[i].is_rss && be2->rx[i].rss_id == rss_id)
+			return true;
+	return false;
+}
+
+/* Rings for RSS are numbered on their own, so that their numbers are not taken for the others. */
+static unsigned int free_rss_id(const struct be2 *be2)
+{
+	unsigned int rss_id = 0;
+
+	while (rss_id_is_used(be2, rss_id))
+		rss_id++;
+	return rss_id;
 }
 
 static enum command_status create_rx(struct be2 *be2, struct request *request)
 {
 	const struct rx_create_request *wanted = request->bytes;
-	unsigned int id = 0;
+	unsigned int id = 0, rss_id = free_rss_id(be2);
+	struct create_response *answer;
 	struct be2_rx *rx;
 
-	while (id < BE2_RX_RINGS && be2->rx[id].ring.exists)
+	while (id < be2->chip->rx_rings && be2->rx[id].ring.exists)
 		id++;
-	if (id == BE2_RX_RINGS)
+	if (id == be2->chip->rx_rings)
 		return STATUS_FAILED;
 	rx = &be2->rx[id];
+	memset(rx, 0, sizeof(*rx));
 	if (wanted->fragment_size < 8 || wanted->fragment_size > 13 ||
 	    !cq_exists(be2, wanted->cq) ||
 	    !be2_ring_init(&rx->ring, BE2_RX_ENTRIES, sizeof(struct rx_buffer), wanted->pages,
 			   wanted->page_count < 2 ? wanted->page_count : 2))
 		return STATUS_ILLEGAL_FIELD;
 	rx->cq = wanted->cq;
-	rx->posted = 0;
 	rx->fragment_size = 1U << wanted->fragment_size;
-	return answer_id(request, id);
+	rx->is_rss = wanted->is_rss && has_rss(be2);
+	rx->rss_id = rss_id;
+	answer = answer_with(request, struct create_response);
+	if (!answer)
+		return STATUS_INVALID_LENGTH;
+	answer->id = id;
+	answer->rss_id = rss_id;
+	return STATUS_SUCCESS;
 }
 
 static unsigned int id_of(const struct request *request)
@@ -400,7 +481,9 @@ static enum command_status destroy_mcc(struct be2 *be2, struct request *request)
 
 static enum command_status destroy_tx(struct be2 *be2, struct request *request)
 {
-	return id_of(request) ? STATUS_ILLEGAL_FIELD : destroy_ring(&be2->tx.ring);
+	unsigned int id = id_of(request);
+
+	return id < be2->chip->tx_rings ? destroy_ring(&be2->tx[id].ring) : STATUS_ILLEGAL_FIELD;
 }
 
 static enum command_status destroy_rx(struct be2 *be2, struct request *request)
@@ -408,7 +491,7 @@ static enum command_status destroy_rx(struct be2 *be2, struct request *request)
 	const struct destroy_request *wanted = request->bytes;
 	enum command_status status;
 
-	if (wanted->id >= BE2_RX_RINGS)
+	if (wanted->id >= be2->chip->rx_rings)
 		return STATUS_ILLEGAL_FIELD;
 	status = destroy_ring(&be2->rx[wanted->id].ring);
 	if (!status && !wanted->bypass_flush)
@@ -428,7 +511,7 @@ static const struct {
 #define ETH(opcode, type, run) { SUBSYSTEM_ETH, ETH_##opcode, sizeof(struct type), run }
 	COMMON(FUNCTION_RESET, request_header, function_reset),
 	COMMON(SET_INTERRUPT_ENABLE, request_header, succeed),
-	COMMON(SET_DRIVER_FUNCTION_CAP, request_header, get_zeros),
+	COMMON(SET_DRIVER_FUNCTION_CAP, function_capability, set_function_capability),
 	COMMON(GET_CONTROLLER_ATTRIBUTES, request_header, get_zeros),
 	COMMON(QUERY_FIRMWARE_CONFIG, request_header, query_firmware_config),
 	COMMON(GET_FUNCTION_PRIVILEGES, request_header, get_function_privileges),
@@ -451,6 +534,7 @@ static const struct {
 	COMMON(CQ_DESTROY, destroy_request, destroy_cq),
 	COMMON(MCC_CREATE_EXT, mcc_create_request, create_mcc),
 	COMMON(MCC_DESTROY, destroy_request, destroy_mcc),
+	ETH(RSS_CONFIG, rss_config_request, configure_rss),
 	ETH(GET_STATISTICS, request_header, get_statistics),
 	ETH(TX_CREATE, tx_create_request, create_tx),
 	ETH(TX_DESTROY, destroy_request, destroy_tx),

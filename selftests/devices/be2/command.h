@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Commands to the firmware of the BladeEngine 2, as be_cmds.h and be_cmds.c of be2net have them.
+ * Commands to the firmware of the BladeEngine 2 and 3, as be_cmds.h and be_cmds.c have them.
  *
  * A command is in a work request block (WRB), either in the mailbox, or in the MCC ring once there
  * is one.
@@ -228,6 +228,28 @@ struct destroy_request {
 	uint16_t bypass_flush;
 };
 
+/* struct be_cmd_req_rss_config, RSS_ENABLE_*, RSS_INDIR_TABLE_LEN */
+#define RSS_KEY_SIZE		40
+#define RSS_TABLE_SIZE		128
+
+struct rss_config_request {
+	struct request_header header;
+	uint32_t interface;
+	uint16_t hashes;
+	uint16_t table_size_log2;
+	uint8_t key[RSS_KEY_SIZE];
+	uint8_t table[RSS_TABLE_SIZE];	/* RSS numbers of rings, not the rings' */
+	uint8_t flush;
+	uint8_t reserved[3];
+};
+
+#define RSS_HASH_IPV4		0x01
+#define RSS_HASH_TCP_IPV4	0x02
+#define RSS_HASH_IPV6		0x04
+#define RSS_HASH_TCP_IPV6	0x08
+#define RSS_HASH_UDP_IPV4	0x10
+#define RSS_HASH_UDP_IPV6	0x20
+
 /* What all the commands that make a queue answer first. */
 struct create_response {
 	struct response_header header;
@@ -364,6 +386,20 @@ struct firmware_config_response {
 	uint32_t reserved[26];
 	uint32_t capabilities;
 };
+
+/* BE_FUNCTION_CAPS_RSS */
+#define FUNCTION_HAS_RSS	0x2
+
+/* struct be_cmd_req_set_func_cap, be_cmd_resp_set_func_cap: alike */
+struct function_capability {
+	uint8_t header[16];
+	uint32_t valid;			/* bits that the next member tells of */
+	uint32_t flags;
+	uint8_t reserved[212];
+};
+
+/* CAPABILITY_BE3_NATIVE_ERX_API: receive completions of version 1 */
+#define CAPABILITY_NATIVE	0x4
 
 /* be_cmd_query_port_name() */
 struct port_name_response {

@@ -134,6 +134,7 @@ void be2_print_counters(void *model, FILE *answer)
 		{ "tx_malformed", counters->tx_malformed },
 		{ "rx_frames", counters->rx_frames },
 		{ "rx_delivered", counters->rx_delivered },
+		{ "rx_hashed", counters->rx_hashed },
 		{ "rx_tagged", counters->rx_tagged },
 		{ "rx_no_buffer", counters->rx_no_buffer },
 		{ "rx_filtered", counters->rx_filtered },
@@ -147,4 +148,8 @@ void be2_print_counters(void *model, FILE *answer)
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		fprintf(answer, "%s %" PRIu64 "\n", lines[i].name, lines[i].value);
+	for (unsigned int i = 0; i < be2->chip->tx_rings; i++)
+		fprintf(answer, "tx%u_packets %" PRIu64 "\n", i, be2->tx[i].packets);
+	for (unsigned int i = 0; i < be2->chip->rx_rings; i++)
+		fprintf(answer, "rx%u_delivered %" PRIu64 "\n", i, be2->rx[i].delivered);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Registers and descriptors of the BladeEngine 2 (OneConnect), as the driver be2net uses them.
+ * Registers and descriptors of the BladeEngine 2 and 3 (OneConnect), as be2net uses them.
  *
  * There is no public manual. The source of each is be_hw.h of the driver, in
  * drivers/net/ethernet/emulex/benet, unless said otherwise. The chip is little-endian.
@@ -24,17 +24,25 @@ static inline uint32_t bits(uint32_t value, unsigned int first, unsigned int cou
 
 #define BE2_VENDOR		0x19a2
 #define BE2_DEVICE		0x0211
-/* be_map_pci_bars() */
-#define PCICFG_BAR		1
+#define BE3_DEVICE		0x0221
+/* be_map_pci_bars(); that of PCICFG is the chip's choice */
+#define BE2_PCICFG_BAR		1
+#define BE3_PCICFG_BAR		0
 #define PCICFG_BAR_SIZE		0x4000
 #define CSR_BAR			2
 #define CSR_BAR_SIZE		0x20000
 #define DOORBELL_BAR		4
 #define DOORBELL_BAR_SIZE	0x20000
 
-/* SLI_INTF_*: in configuration space; type and family 0 say BE2, function type 0 says PF */
+/*
+ * SLI_INTF_*: in configuration space; type 0 says BladeEngine, function type 0 says PF. Families
+ * are LPFC_SLI_INTF_FAMILY_* of drivers/scsi/lpfc/lpfc_hw4.h.
+ */
 #define SLI_INTF		0x58
 #define SLI_INTF_VALID		0xc0000000
+#define SLI_INTF_FAMILY_SHIFT	8
+#define SLI_FAMILY_BE2		0
+#define SLI_FAMILY_BE3		1
 
 /* --- PCICFG BAR: PCICFG_UE_STATUS_* --- */
 
@@ -122,7 +130,9 @@ struct tx_completion {
 #define TX_STATUS_PARSE_ERROR	0x2
 #define TX_STATUS_DMA_ERROR	0x3
 
-/* --- receive: struct be_eth_rx_d, amap_eth_rx_compl_v0 --- */
+/*
+ * --- receive: struct be_eth_rx_d, amap_eth_rx_compl_v0; amap_eth_rx_compl_v1 in native mode ---
+ */
 
 struct rx_buffer {
 	uint32_t address_high;
@@ -145,6 +155,7 @@ struct rx_completion {
 #define RX_IP_CHECKSUM_OK	BIT(5)
 #define RX_L4_CHECKSUM_OK	BIT(6)
 #define RX_IS_IPV6		BIT(7)
+/* Not in native mode, where the destination address takes the place of one of them. */
 #define RX_HAS_VLAN		BIT(14)
 #define RX_IS_IP_FRAGMENT	BIT(15)
 #define RX_INDEX_SHIFT		16
@@ -152,6 +163,8 @@ struct rx_completion {
 #define RX_FRAGMENTS_SHIFT	29
 #define RX_FRAGMENTS_BITS	3
 #define RX_CAST_SHIFT		1
+/* In native mode, in vlan_and_size. */
+#define RX_NATIVE_HAS_VLAN	BIT(30)
 
 /* All completions have their valid bit there. */
 #define COMPLETION_VALID	BIT(31)

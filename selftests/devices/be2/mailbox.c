@@ -7,7 +7,8 @@
 
 #include "be2.h"
 
-#define LARGEST_PAYLOAD	8192
+/* The driver leaves 23 KiB for the answer to GET_PROFILE_CONFIG, which we do not know. */
+#define LARGEST_PAYLOAD	32768
 
 _Static_assert(sizeof(struct command_wrb) == 256, "be_cmds.h:struct be_mcc_wrb");
 

@@ -16,10 +16,11 @@
 #define FRAMES_AT_A_TIME	64
 
 static const char usage[] =
-	"usage: %s --socket PATH [--control PATH] [--log FILE] [--mac ADDRESS]\n"
+	"usage: %s --socket PATH [--chip be2|be3] [--control PATH] [--log FILE] [--mac ADDRESS]\n"
 	"          [--wire FD | --tap NAME] [--firmware-delay MICROSECONDS]\n"
 	"\n"
 	"  --socket PATH   where QEMU connects: -device '{\"driver\":\"vfio-user-pci\",...}'\n"
+	"  --chip NAME     be2, with a queue each way, or be3, with many and RSS; be2 if not said\n"
 	"  --control PATH  where somebody may ask for counters; say help there\n"
 	"  --log FILE      where accesses are written to after: log on\n"
 	"  --mac ADDRESS   of the adapter\n"
@@ -30,6 +31,7 @@ static const char usage[] =
 
 struct arguments {
 	const char *socket;
+	const char *chip;
 	const char *control;
 	const char *log;
 	const char *mac;
@@ -48,6 +50,7 @@ static bool parse(int count, char **words, struct arguments *arguments)
 {
 	static const struct option options[] = {
 		{ "socket", required_argument, NULL, 's' },
+		{ "chip", required_argument, NULL, 'b' },
 		{ "control", required_argument, NULL, 'c' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "mac", required_argument, NULL, 'm' },
@@ -62,6 +65,9 @@ static bool parse(int count, char **words, struct arguments *arguments)
 		switch (option) {
 		case 's':
 			arguments->socket = optarg;
+			break;
+		case 'b':
+			arguments->chip = optarg;
 			break;
 		case 'c':
 			arguments->control = optarg;
@@ -154,6 +160,9 @@ static int open_all(struct be2 *be2, const struct arguments *arguments)
 {
 	int error;
 
+	be2->chip = be2_find_chip(arguments->chip);
+	if (!be2->chip)
+		return fail(arguments->chip, EINVAL);
 	if (arguments->mac && !parse_mac(arguments->mac, be2->mac))
 		return fail(arguments->mac, EINVAL);
 	if (arguments->firmware_delay)
@@ -199,7 +208,7 @@ static void close_all(struct be2 *be2)
 
 int main(int count, char **words)
 {
-	struct arguments arguments = { 0 };
+	struct arguments arguments = { .chip = "be2" };
 	struct be2 *be2;
 	int status;
 

@@ -49,7 +49,7 @@ static uint32_t checksum_flags(struct be2 *be2, const uint8_t *frame,
 		port->rx_udp_checksum_errors += !l4_ok;
 		flags |= RX_IS_UDP | (l4_ok ? RX_L4_CHECKSUM_OK : 0);
 	}
-	return flags | (headers->is_fragment ? RX_IS_IP_FRAGMENT : 0);
+	return flags;
 }
 
 static uint16_t swapped(uint16_t value)
@@ -57,22 +57,39 @@ static uint16_t swapped(uint16_t value)
 	return value << 8 | value >> 8;
 }
 
+/* What is in another place in each version of a completion. */
+static void add_versioned(const struct be2 *be2, const struct frame_headers *headers,
+			  struct rx_completion *completion)
+{
+	if (headers->has_vlan && be2->is_native)
+		completion->vlan_and_size |= RX_NATIVE_HAS_VLAN;
+	else if (headers->has_vlan)
+		completion->flags |= RX_HAS_VLAN;
+	if (headers->is_fragment && !be2->is_native)
+		completion->flags |= RX_IS_IP_FRAGMENT;
+}
+
+/* headers are of the frame as it came, with the tag that is no longer in it. */
 static void deliver(struct be2 *be2, struct be2_rx *rx, const uint8_t *frame, size_t size,
-		    uint32_t flags, uint16_t vlan)
+		    const struct frame_headers *headers, uint32_t flags, uint32_t hash)
 {
 	uint32_t first = rx->ring.next % rx->ring.entries;
 	uint32_t buffers = (size + rx->fragment_size - 1) / rx->fragment_size;
 	struct rx_completion completion = {
 		/* be_main.c:be_rx_compl_get() swaps the tag. */
-		.vlan_and_size = swapped(vlan) | (uint32_t)size << RX_SIZE_SHIFT,
+		.vlan_and_size = swapped(headers->vlan) | (uint32_t)size << RX_SIZE_SHIFT,
 		.flags = flags | first << RX_INDEX_SHIFT | buffers << RX_FRAGMENTS_SHIFT,
 		.cast_and_valid = frame_cast(frame) << RX_CAST_SHIFT,
+		.hash = hash,
 	};
 
+	add_versioned(be2, headers, &completion);
 	if (!scatter(be2, rx, frame, size))
 		completion.flags |= RX_ERROR;
 	be2->counters.rx_delivered++;
-	be2->counters.rx_tagged += !!(flags & RX_HAS_VLAN);
+	be2->counters.rx_hashed += !!(flags & RX_HAS_HASH);
+	be2->counters.rx_tagged += headers->has_vlan;
+	rx->delivered++;
 	be2_complete(be2, rx->cq, (const uint32_t *)&completion,
 		     offsetof(struct rx_completion, cast_and_valid) / sizeof(uint32_t));
 }
@@ -97,9 +114,9 @@ static bool has_buffers(struct be2 *be2, unsigned int ring, size_t size)
 void be2_receive(struct be2 *be2, uint8_t *frame, size_t size)
 {
 	struct port_statistics *port = &be2->statistics.port[0];
-	struct be2_rx *rx = &be2->rx[0];
 	struct frame_headers headers;
-	uint32_t flags;
+	unsigned int ring;
+	uint32_t flags, hash = 0;
 
 	if (!be2->link_is_up)
 		return;
@@ -110,22 +127,21 @@ void be2_receive(struct be2 *be2, uint8_t *frame, size_t size)
 		return;
 	}
 	statistics_count_rx(port, frame, size);
-	if (!rx->ring.exists) {
+	frame_parse(frame, size, &headers);
+	flags = be2_rss_choose(be2, frame, &headers, &ring, &hash) ? RX_HAS_HASH : 0;
+	if (!be2->rx[ring].ring.exists) {
 		be2->counters.rx_not_ready++;
 		return;
 	}
-	frame_parse(frame, size, &headers);
 	if (!be2_filter_takes(be2, frame, &headers)) {
 		be2->counters.rx_filtered++;
 		return;
 	}
-	flags = checksum_flags(be2, frame, &headers);
-	if (headers.has_vlan) {
+	flags |= checksum_flags(be2, frame, &headers);
+	if (headers.has_vlan)
 		size = frame_remove_vlan(frame, size);
-		flags |= RX_HAS_VLAN;
-	}
-	if (has_buffers(be2, 0, size))
-		deliver(be2, rx, frame, size, flags, headers.vlan);
+	if (has_buffers(be2, ring, size))
+		deliver(be2, &be2->rx[ring], frame, size, &headers, flags, hash);
 }
 
 /*
@@ -145,7 +161,7 @@ void be2_rx_doorbell(struct be2 *be2, uint32_t value)
 	unsigned int id = bits(value, 0, DB_RX_ID_BITS);
 	uint32_t posted = bits(value, DB_RX_POSTED_SHIFT, DB_RX_POSTED_BITS);
 
-	if (id >= BE2_RX_RINGS || !be2->rx[id].ring.exists)
+	if (id >= be2->chip->rx_rings || !be2->rx[id].ring.exists)
 		return;
 	if (posted > be2->rx[id].ring.entries - be2->rx[id].posted)
 		posted = be2->rx[id].ring.entries - be2->rx[id].posted;

@@ -42,14 +42,9 @@ static uint64_t be2_read(void *model, unsigned int bar, uint64_t offset, unsigne
 
 	if (size != sizeof(uint32_t))
 		return 0;
-	switch (bar) {
-	case PCICFG_BAR:
+	if (bar == be2->chip->pcicfg_bar)
 		return read_pcicfg(be2, offset);
-	case CSR_BAR:
-		return read_csr(be2, offset);
-	default:
-		return read_doorbell(be2, offset);
-	}
+	return bar == CSR_BAR ? read_csr(be2, offset) : read_doorbell(be2, offset);
 }
 
 static void be2_write(void *model, unsigned int bar, uint64_t offset, unsigned int size,
@@ -83,8 +78,10 @@ void be2_reset(struct be2 *be2)
 	be2->mailbox_address = 0;
 	memset(be2->eqs, 0, sizeof(be2->eqs));
 	memset(be2->cqs, 0, sizeof(be2->cqs));
-	memset(&be2->tx, 0, sizeof(be2->tx));
+	memset(be2->tx, 0, sizeof(be2->tx));
 	memset(be2->rx, 0, sizeof(be2->rx));
+	memset(&be2->rss, 0, sizeof(be2->rss));
+	be2->is_native = false;
 	memset(&be2->mcc, 0, sizeof(be2->mcc));
 	memset(&be2->filter, 0, sizeof(be2->filter));
 	memset(&be2->statistics, 0, sizeof(be2->statistics));
@@ -100,19 +97,19 @@ static void reset_by_bus(void *model, enum vfu_reset why)
 
 struct vfu *be2_create_device(struct be2 *be2)
 {
-	static const struct vfu_setup setup = {
+	const struct be2_chip *chip = be2->chip;
+	struct vfu_setup setup = {
 		.id = {
-			.vendor = BE2_VENDOR, .device = BE2_DEVICE,
-			.subsystem_vendor = BE2_VENDOR, .subsystem = BE2_DEVICE,
+			.vendor = BE2_VENDOR, .device = chip->device,
+			.subsystem_vendor = BE2_VENDOR, .subsystem = chip->device,
 			.class_code = 0x020000, .revision = 2,
 		},
 		.bar = {
-			[PCICFG_BAR] = { .size = PCICFG_BAR_SIZE },
 			[CSR_BAR] = { .size = CSR_BAR_SIZE, .is_64bit = true },
 			[DOORBELL_BAR] = { .size = DOORBELL_BAR_SIZE, .is_64bit = true },
 		},
 		.msix = {
-			.config_offset = MSIX_CAPABILITY, .vectors = BE2_VECTORS,
+			.config_offset = MSIX_CAPABILITY, .vectors = chip->eqs,
 			.table_bar = CSR_BAR, .table_offset = MSIX_TABLE,
 			.pba_bar = CSR_BAR, .pba_offset = MSIX_PBA,
 		},
@@ -121,9 +118,12 @@ struct vfu *be2_create_device(struct be2 *be2)
 		.write = be2_write,
 		.reset = reset_by_bus,
 	};
-	struct vfu *vfu = vfu_create(&setup, be2);
+	struct vfu *vfu;
 
+	setup.bar[chip->pcicfg_bar].size = PCICFG_BAR_SIZE;
+	vfu = vfu_create(&setup, be2);
 	if (vfu)
-		vfu_config_set(vfu, SLI_INTF, 4, SLI_INTF_VALID);
+		vfu_config_set(vfu, SLI_INTF, 4,
+			       SLI_INTF_VALID | chip->family << SLI_INTF_FAMILY_SHIFT);
 	return vfu;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
 #include "frame.h"
 #include "statistics.h"
 
@@ -41,4 +43,22 @@ void statistics_count_tx(struct port_statistics *port, const uint8_t *frame, siz
 	port->tx_cast[frame_cast(frame)]++;
 	port->tx_sizes[size_class(on_wire + CRC_SIZE)]++;
 	add64(port->tx_bytes, on_wire + CRC_SIZE);
+}
+
+static void port_to_v1(const struct port_statistics *from, struct port_statistics_v1 *to)
+{
+	to->rx_too_long = from->rx_too_long;
+	to->rx_address_filtered = from->rx_address_filtered + from->rx_vlan_filtered;
+	to->rx_ip_checksum_errors = from->rx_ip_checksum_errors;
+	to->rx_tcp_checksum_errors = from->rx_tcp_checksum_errors;
+	to->rx_udp_checksum_errors = from->rx_udp_checksum_errors;
+}
+
+void statistics_to_v1(const struct hardware_statistics *from, struct hardware_statistics_v1 *to)
+{
+	for (unsigned int i = 0; i < STATISTICS_PORTS; i++)
+		port_to_v1(&from->port[i], &to->port[i]);
+	to->rx_drops_too_many_fragments = from->rx_drops_too_many_fragments;
+	memcpy(to->rx_drops_no_fragments, from->rx_drops_no_fragments,
+	       sizeof(from->rx_drops_no_fragments));
 }

@@ -47,10 +47,9 @@ static bool send_packet(struct be2 *be2, const struct tx_header *header, size_t 
 }
 
 /* Puts the fragments together. Returns a status for the completion, and the size of the packet. */
-static unsigned int gather(struct be2 *be2, unsigned int wrbs, size_t *size)
+static unsigned int gather(struct be2 *be2, const struct be2_ring *ring, unsigned int wrbs,
+			   size_t *size)
 {
-	struct be2_ring *ring = &be2->tx.ring;
-
 	*size = 0;
 	for (unsigned int i = 1; i < wrbs; i++) {
 		struct tx_fragment wrb;
@@ -71,30 +70,32 @@ static unsigned int gather(struct be2 *be2, unsigned int wrbs, size_t *size)
 	return 0;
 }
 
-static void complete(struct be2 *be2, const struct tx_header *header, uint32_t last,
+static void complete(struct be2 *be2, const struct be2_tx *tx, const struct tx_header *header,
 		     unsigned int status)
 {
 	const struct tx_completion completion = {
-		.index_and_status = last | status << TX_STATUS_SHIFT,
+		.index_and_status = (tx->ring.next - 1) % tx->ring.entries |
+				    status << TX_STATUS_SHIFT,
 	};
 
 	if (header->flags & (TX_EVENT | TX_COMPLETE))
-		be2_complete(be2, be2->tx.cq, (const uint32_t *)&completion,
+		be2_complete(be2, tx->cq, (const uint32_t *)&completion,
 			     offsetof(struct tx_completion, valid) / sizeof(uint32_t));
 }
 
-static unsigned int handle_packet(struct be2 *be2, const struct tx_header *header,
-				  unsigned int wrbs)
+static unsigned int handle_packet(struct be2 *be2, struct be2_tx *tx,
+				  const struct tx_header *header, unsigned int wrbs)
 {
 	size_t size;
 	unsigned int status;
 
 	be2->counters.tx_packets++;
+	tx->packets++;
 	if (be2->faults.tx_count) {
 		be2->faults.tx_count--;
 		return be2->faults.tx_status;
 	}
-	status = gather(be2, wrbs, &size);
+	status = gather(be2, &tx->ring, wrbs, &size);
 	if (status)
 		return status;
 	if (size < ETHERNET_HEADER || size != (header->length_and_vlan & 0xffff) ||
@@ -106,9 +107,9 @@ static unsigned int handle_packet(struct be2 *be2, const struct tx_header *heade
 }
 
 /* Returns false when it cannot be told where the next packet begins. */
-static bool take_packet(struct be2 *be2)
+static bool take_packet(struct be2 *be2, struct be2_tx *tx)
 {
-	struct be2_ring *ring = &be2->tx.ring;
+	struct be2_ring *ring = &tx->ring;
 	struct tx_header header;
 	unsigned int wrbs, status;
 
@@ -116,40 +117,60 @@ static bool take_packet(struct be2 *be2)
 			  sizeof(header)))
 		return false;
 	wrbs = bits(header.flags, TX_WRBS_SHIFT, TX_WRBS_BITS);
-	if (!wrbs || wrbs > be2->tx.posted)
+	if (!wrbs || wrbs > tx->posted)
 		return false;
-	status = handle_packet(be2, &header, wrbs);
+	status = handle_packet(be2, tx, &header, wrbs);
 	ring->next += wrbs;
-	be2->tx.posted -= wrbs;
-	complete(be2, &header, (ring->next - 1) % ring->entries, status);
+	tx->posted -= wrbs;
+	complete(be2, tx, &header, status);
 	return true;
 }
 
-void be2_tx_run(struct be2 *be2)
+static bool is_waiting(const struct be2_tx *tx)
 {
-	while (be2->tx.ring.exists && be2->tx.posted && wire_has_room(&be2->wire)) {
-		if (!take_packet(be2)) {
-			be2->counters.tx_malformed++;
-			be2->tx.posted = 0;
-		}
-	}
+	return tx->ring.exists && tx->posted;
 }
 
 bool be2_tx_is_waiting(const struct be2 *be2)
 {
-	return be2->tx.ring.exists && be2->tx.posted;
+	for (unsigned int i = 0; i < be2->chip->tx_rings; i++)
+		if (is_waiting(&be2->tx[i]))
+			return true;
+	return false;
+}
+
+/* A packet of each ring in turn, so that none waits for another to be empty. */
+void be2_tx_run(struct be2 *be2)
+{
+	while (be2_tx_is_waiting(be2)) {
+		for (unsigned int i = 0; i < be2->chip->tx_rings; i++) {
+			struct be2_tx *tx = &be2->tx[i];
+
+			if (!is_waiting(tx))
+				continue;
+			if (!wire_has_room(&be2->wire))
+				return;
+			if (!take_packet(be2, tx)) {
+				be2->counters.tx_malformed++;
+				tx->posted = 0;
+			}
+		}
+	}
 }
 
 void be2_tx_doorbell(struct be2 *be2, uint32_t value)
 {
+	unsigned int id = bits(value, 0, DB_TX_ID_BITS);
 	uint32_t posted = bits(value, DB_POSTED_SHIFT, DB_POSTED_BITS);
+	struct be2_tx *tx;
 
-	if (bits(value, 0, DB_TX_ID_BITS) || !be2->tx.ring.exists)
+	if (id >= be2->chip->tx_rings || !be2->tx[id].ring.exists)
 		return;
-	if (posted > be2->tx.ring.entries - be2->tx.posted) {
+	tx = &be2->tx[id];
+	if (posted > tx->ring.entries - tx->posted) {
 		be2->counters.tx_malformed++;
 		return;
 	}
-	be2->tx.posted += posted;
+	tx->posted += posted;
 	be2_tx_run(be2);
 }

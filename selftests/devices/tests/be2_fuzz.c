@@ -27,7 +27,7 @@
 
 struct fuzzer {
 	uint64_t random;
-	uint64_t commands, sent, received;
+	uint64_t commands, sent, received, hashed;
 	struct be2 *be2;
 	struct client *client;
 	uint8_t *memory;
@@ -99,7 +99,12 @@ static void fill_request(struct fuzzer *fuzzer, uint8_t *payload)
 			rx->page_count = 2;
 			rx->cq = below(fuzzer, 4);
 			rx->fragment_size = below(fuzzer, 16);
+			rx->is_rss = below(fuzzer, 4);
 			put_pages(fuzzer, rx->pages, 2);
+		} else if (header->opcode == ETH_RSS_CONFIG) {
+			((struct rss_config_request *)payload)->table_size_log2 = below(fuzzer, 9);
+		} else if (header->opcode == ETH_GET_STATISTICS) {
+			header->version = below(fuzzer, 3);
 		}
 		return;
 	}
@@ -164,7 +169,8 @@ static void send_packet(struct fuzzer *fuzzer)
 		0x45, 0, 0x04, 0, 0, 1, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
 		0, 80, 0, 81, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x18, 1, 0, 0, 0, 0, 0,
 	};
-	struct be2_ring *ring = &fuzzer->be2->tx.ring;
+	unsigned int id = below(fuzzer, below(fuzzer, 2) ? 2 : fuzzer->be2->chip->tx_rings);
+	struct be2_ring *ring = &fuzzer->be2->tx[id].ring;
 	uint64_t page = below(fuzzer, MEMORY_PAGES);
 	struct tx_header header = {
 		.flags = (uint32_t)next(fuzzer) &
@@ -184,24 +190,51 @@ static void send_packet(struct fuzzer *fuzzer)
 		      sizeof(header));
 	vfu_dma_write(fuzzer->be2->vfu, "test", be2_ring_address(ring, ring->next + 1), &fragment,
 		      sizeof(fragment));
-	doorbell(fuzzer, DB_TX, 2 << DB_POSTED_SHIFT);
+	doorbell(fuzzer, DB_TX, id | 2 << DB_POSTED_SHIFT);
+}
+
+/* For the hash, which wants headers that are right. */
+static void make_tcp(uint8_t *frame, size_t size)
+{
+	size_t total = size - ETHERNET_HEADER;
+
+	memcpy(frame + 12, "\x08\x00\x45\x00", 4);
+	frame[16] = total >> 8;
+	frame[17] = total;
+	memcpy(frame + 20, "\x00\x00\x40\x06", 4);
+	frame[46] = 0x50;
+}
+
+static void spread_over_rings(struct fuzzer *fuzzer)
+{
+	struct be2_rss *rss = &fuzzer->be2->rss;
+
+	rss->hashes = next(fuzzer);
+	rss->table_size = 1U << below(fuzzer, 8);
+	for (unsigned int i = 0; i < RSS_TABLE_SIZE; i++)
+		rss->table[i] = below(fuzzer, 16) ? below(fuzzer, 4) : next(fuzzer);
 }
 
 static void receive_frame(struct fuzzer *fuzzer)
 {
 	uint8_t *frame = fuzzer->be2->received;
+	unsigned int ring = below(fuzzer, 4);
 	size_t size =
 		SHORTEST_FRAME + below(fuzzer, below(fuzzer, 8) ? 1500 : BE2_LARGEST_RX + 100);
 
 	for (size_t i = 0; i < 64 && i < size; i++)
 		frame[i] = next(fuzzer);
-	/* As if the right command had been hit upon. */
+	/* As if the right commands had been hit upon. */
 	if (below(fuzzer, 2))
-		fuzzer->be2->filter.flags = next(fuzzer);
-	if (below(fuzzer, 2) && fuzzer->be2->rx[0].ring.exists)
-		doorbell(fuzzer, DB_RX, 8 << DB_RX_POSTED_SHIFT);
+		fuzzer->be2->filter.flags = next(fuzzer) | below(fuzzer, 2) * INTERFACE_PROMISCUOUS;
+	if (below(fuzzer, 2))
+		spread_over_rings(fuzzer);
+	if (below(fuzzer, 2) && fuzzer->be2->rx[ring].ring.exists)
+		doorbell(fuzzer, DB_RX, ring | 8 << DB_RX_POSTED_SHIFT);
 	if (below(fuzzer, 2))
 		memcpy(frame + 12, "\x81\x00", 2);
+	else if (below(fuzzer, 2))
+		make_tcp(frame, size);
 	be2_receive(fuzzer->be2, frame, size);
 }
 
@@ -247,6 +280,7 @@ static void live(struct fuzzer *fuzzer, uint64_t rounds)
 	fuzzer->client = calloc(1, sizeof(*fuzzer->client));
 	assert(fuzzer->memory != MAP_FAILED && be2 && fuzzer->client);
 	wire_init(&be2->wire);
+	be2->chip = be2_find_chip(below(fuzzer, 2) ? "be2" : "be3");
 	be2->link_is_up = true;
 	be2->firmware_timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
 	be2->vfu = be2_create_device(be2);
@@ -260,6 +294,7 @@ static void live(struct fuzzer *fuzzer, uint64_t rounds)
 	fuzzer->commands += be2->counters.commands;
 	fuzzer->sent += be2->counters.tx_packets;
 	fuzzer->received += be2->counters.rx_delivered;
+	fuzzer->hashed += be2->counters.rx_hashed;
 	client_disconnect(fuzzer->client);
 	vfu_destroy(be2->vfu);
 	munmap(fuzzer->memory, MEMORY_PAGES * PAGE);
@@ -283,8 +318,8 @@ int main(int argc, char **argv)
 	for (done = 0; done < rounds; done += ROUNDS_PER_LIFE)
 		live(&fuzzer, ROUNDS_PER_LIFE);
 	printf("%" PRIu64 " rounds, seed %s: no crash; %" PRIu64 " commands, %" PRIu64
-	       " packets, %" PRIu64 " frames\n",
-	       done, argv[2], fuzzer.commands, fuzzer.sent, fuzzer.received);
+	       " packets, %" PRIu64 " frames, %" PRIu64 " of them hashed\n",
+	       done, argv[2], fuzzer.commands, fuzzer.sent, fuzzer.received, fuzzer.hashed);
 	/* A fuzzer that gets nowhere finds nothing. */
-	return !(fuzzer.commands && fuzzer.sent && fuzzer.received);
+	return !(fuzzer.commands && fuzzer.sent && fuzzer.received && fuzzer.hashed);
 }

@@ -183,12 +183,14 @@ static void hanging_up_drops_messages(void **state)
 	struct message_header header = { .command = MESSAGE_DEVICE_RESET, .size = sizeof(header) };
 	uint32_t value = 0;
 
+	assert_int_equal(send(f->client.fd, &header, sizeof(header), 0), sizeof(header));
 	vfu_hang_up(f->device);
 	assert_int_equal(recv(f->client.fd, &value, sizeof(value), 0), 0);
-	assert_int_equal(client_send_raw(&f->client, &header, sizeof(header), NULL, 0), 0);
-	assert_int_equal(f->sample.resets, 0);
-	client_disconnect(&f->client);
+	assert_int_equal(send(f->client.fd, &header, sizeof(header), MSG_NOSIGNAL), -1);
+	assert_int_equal(errno, EPIPE);
 	assert_int_equal(vfu_serve(f->device), -ECONNRESET);
+	assert_int_equal(f->sample.resets, 1);
+	assert_int_equal(f->sample.last_reset, VFU_RESET_DISCONNECT);
 }
 
 static void two_devices_in_one_process(void **state)

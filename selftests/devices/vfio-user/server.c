@@ -103,7 +103,7 @@ void vfu_hang_up(struct vfu *device)
 {
 	device->has_hung_up = true;
 	if (device->channel.fd >= 0)
-		shutdown(device->channel.fd, SHUT_WR);
+		shutdown(device->channel.fd, SHUT_RDWR);
 }
 
 void device_reset(struct vfu *device, enum vfu_reset why)

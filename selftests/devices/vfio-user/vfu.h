@@ -197,10 +197,10 @@ int vfu_attach(struct vfu *device, int fd);
  * vfu_hang_up() - behave to the client like a process that was killed, without being it
  * @device: has a client
  *
- * The client reads the end of the connection, and what it still sends is dropped. The device is not
- * reset, and vfu_serve() goes on until the client closes its end. (A real kill leaves messages
- * unread, and some versions of QEMU then end with an assertion in error_setv() that has nothing to
- * do with the guest.)
+ * The client reads the end of the connection, and can write nothing more: it does not wait for
+ * answers. What it has sent already is taken and dropped, and then vfu_serve() says -ECONNRESET. (A
+ * real kill leaves messages unread, and some versions of QEMU then end with an assertion in
+ * error_setv() that has nothing to do with the guest.)
  */
 void vfu_hang_up(struct vfu *device);
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
 import guest
-from lib import kernels, ktap, vfio_user
+from lib import build, kernels, ktap, vfio_user
 from lib.checks import expect, expect_at_least, expect_in, wait_until
 from pair import Pair
 
@@ -59,7 +59,8 @@ def macs(count):
 
 
 def boot(cards, kernel, name, **arguments):
-    return cards.vm(kernel, files=guest.files(kernel), name=name, **arguments)
+    modules = build.build(kernel)
+    return cards.vm(kernel, kos=[modules["mlx4_client_test"]], files=guest.files(kernel), name=name, **arguments)
 
 
 def difference(model, before):
@@ -94,6 +95,7 @@ class Plain(Guest):
             self.check_driver([*self.pair.nics(), *self.doomed.nics()])
         self.traffic()
         self.blueflame()
+        self.another_client()
         self.settings()
         self.filters()
         self.coming_and_going()
@@ -198,6 +200,30 @@ class Plain(Guest):
             first.model.ask("torn 1000")
             self.pair.check_data()
             first.model.ask("torn 0")
+
+    # --- another client of mlx4_core ---
+
+    def another_client(self):
+        """It works while it is loaded, on the first card: 100 requests that do nothing, 10 of them signalled, a frame."""
+        first, second = self.pair.nics()
+        for how, arguments in (("BlueFlame", ""), ("the doorbell", "blueflame=0")):
+            with self.case(f"a client of mlx4_core with its own PD, UAR, CQ, QP and MR posts NOPs and a frame by {how}"):
+                before, got = first.model.counters(), second.model.counters()["rx_frames"]
+                self.vm.run(f"modprobe mlx4_client_test {arguments}", timeout=120)
+                counts = difference(first.model, before)
+                expect("completions", self.vm.run("cat /sys/module/mlx4_client_test/parameters/completions").strip(), "11")
+                expect("NOPs", counts["tx_nops"], 100)
+                expect_at_least(how, counts["doorbells" if arguments else "blueflame_whole"], 101)
+                expect_at_least("frames that arrived", second.model.counters()["rx_frames"] - got, 1)
+                expect("misuse", (counts["bad_keys"], counts["icm_unmapped"], counts["overflows"],
+                                  counts["blueflame_different"], counts["blueflame_reordered"]), (0, 0, 0, 0, 0))
+                self.vm.run("rmmod mlx4_client_test")
+        with self.case("a key that does not allow the access: completes with an error, the other queues work"):
+            before = first.model.counters()
+            self.vm.run("modprobe mlx4_client_test wrong_key=1", timeout=120)
+            expect("keys that did not allow it", difference(first.model, before)["bad_keys"], 1)
+            self.vm.run("rmmod mlx4_client_test")
+            self.check_traffic(self.pair)
 
     # --- settings ---
 

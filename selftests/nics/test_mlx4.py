@@ -33,6 +33,7 @@ UAR_PAGE = 0x1000
 SEND_DOORBELL = 0x14
 # The driver looks at the internal-error buffer each 5 seconds, waits for a second, and probes the card again.
 RECOVERY_TIMEOUT = 180
+CLIENT = "/sys/module/mlx4_client_test"
 STORE = re.compile(r"\d+ write 2 (\S+) (\d+) (\S+)")
 
 
@@ -156,7 +157,8 @@ class Plain(Guest):
         statistics = second.statistics()
         expect("frames that the port got", statistics["rx_packets_phy"], got["rx_frames"])
         expect("frames without a tag", statistics["rx_novlan_packets"], got["rx_frames"])
-        expect("packets that the driver got", statistics["rx0_packets"] + statistics["rx1_packets"], got["rx_delivered"])
+        expect("packets that the driver got", statistics["rx0_packets"] + statistics["rx1_packets"],
+               got["rx_delivered"])
         first.model.ask("link up")
         wait_until("carrier", first.has_carrier)
 
@@ -169,7 +171,7 @@ class Plain(Guest):
             start = int(first.run(f"sed -n 3p /sys/class/net/{first.interface}/device/resource").split()[0], 16)
             expect_in("pat_memtype_list", self.vm.run("cat /sys/kernel/debug/x86/pat_memtype_list"),
                       f"PAT: [mem 0x{start + BLUEFLAME_AREA:016x}-0x{start + 2 * BLUEFLAME_AREA:016x}] write-combining")
-        with self.case("trapped: each descriptor comes in stores of 8 bytes, in order, to both halves in turn, no doorbell"):
+        with self.case("trapped: descriptors come in stores of 8 bytes, in order, to both halves in turn, no doorbell"):
             first.model.ask("log on")
             counts = self.ping_counts(self.pair)
             first.model.ask("log off")
@@ -204,14 +206,14 @@ class Plain(Guest):
     # --- another client of mlx4_core ---
 
     def another_client(self):
-        """It works while it is loaded, on the first card: 100 requests that do nothing, 10 of them signalled, a frame."""
+        """While it is loaded, on the first card: 100 requests that do nothing, 10 of them signalled; a frame."""
         first, second = self.pair.nics()
         for how, arguments in (("BlueFlame", ""), ("the doorbell", "blueflame=0")):
-            with self.case(f"a client of mlx4_core with its own PD, UAR, CQ, QP and MR posts NOPs and a frame by {how}"):
+            with self.case(f"a client of mlx4_core with its own PD, UAR, CQ, QP, MR: NOPs and a frame by {how}"):
                 before, got = first.model.counters(), second.model.counters()["rx_frames"]
                 self.vm.run(f"modprobe mlx4_client_test {arguments}", timeout=120)
                 counts = difference(first.model, before)
-                expect("completions", self.vm.run("cat /sys/module/mlx4_client_test/parameters/completions").strip(), "11")
+                expect("completions", self.vm.run(f"cat {CLIENT}/parameters/completions").strip(), "11")
                 expect("NOPs", counts["tx_nops"], 100)
                 expect_at_least(how, counts["doorbells" if arguments else "blueflame_whole"], 101)
                 expect_at_least("frames that arrived", second.model.counters()["rx_frames"] - got, 1)
@@ -285,8 +287,8 @@ class Plain(Guest):
                 expect_at_least("tags put in, taken out", min(tags), 3)
             else:
                 expect("tags put in, taken out", tags, (0, 0))
-        first.run(f"ip link add link {first.interface} name vlan8 type vlan id 8 && ip addr add 10.8.0.1/24 dev vlan8 && "
-                  "ip link set vlan8 up")
+        first.run(f"ip link add link {first.interface} name vlan8 type vlan id 8; "
+                  "ip addr add 10.8.0.1/24 dev vlan8; ip link set vlan8 up")
         filtered = second.model.counters()["rx_filtered"]
         expect("ping on a VLAN that the other side has not", first.try_run("ping -c 1 -W 1 10.8.0.2")[0] == 0, False)
         expect_at_least("frames filtered", second.model.counters()["rx_filtered"] - filtered, 1)

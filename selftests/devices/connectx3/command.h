@@ -192,7 +192,7 @@ struct port_answer {
 #define PORT_SPEED_40G		0x40
 #define LOG_PORT_MACS		7
 #define LOG_PORT_VLANS		7
-#define PORT_MACS		(1 << LOG_PORT_MACS)
+#define PORT_MACS		BIT(LOG_PORT_MACS)
 
 /* --- SET_PORT: mlx4.h:struct mlx4_set_port_general_context, mlx4_set_port_rqp_calc_context --- */
 
@@ -225,7 +225,7 @@ struct port_receivers {
 
 #define PORT_PROMISCUOUS	BIT(31)
 #define PORT_MULTICAST_SHIFT	30
-#define MAC_VALID		(1ULL << 63)
+#define MAC_VALID		BIT_ULL(63)
 
 /* --- SET_MCAST_FLTR: MLX4_MCAST_*, in the opcode modifier --- */
 
@@ -235,7 +235,7 @@ enum multicast_setting {
 	MULTICAST_ENABLE = 2,
 };
 
-#define MULTICAST_CLEAR		(1ULL << 63)
+#define MULTICAST_CLEAR		BIT_ULL(63)
 
 /* --- SET_VLAN_FLTR: struct mlx4_set_vlan_fltr_mbox; its last word has the first 32 VLANs --- */
 

@@ -18,7 +18,7 @@
 
 #define CX3_VECTORS		16
 #define CX3_LOG_EQS		6
-#define CX3_EQS			(1 << CX3_LOG_EQS)
+#define CX3_EQS			BIT(CX3_LOG_EQS)
 #define CX3_CQS			128
 #define CX3_QPS			192
 #define CX3_MRS			64
@@ -290,7 +290,7 @@ struct cx3_faults {
  * @tx_lost: frames that were lost as there was no link, or no room on the wire
  * @tx_malformed: descriptors that contradict themselves: a bug of the driver
  * @tx_by_blueflame: descriptors executed as they came by BlueFlame
- * @tx_by_doorbell: descriptors fetched from the queue, as a doorbell told of them, or as a later one
+ * @tx_by_doorbell: descriptors fetched from the queue, as a doorbell told of them, as a later one
  *	came by BlueFlame, or as a BlueFlame write could not be used
  * @doorbells: send doorbells
  * @doorbells_unknown: those for a queue pair that cannot send: a bug of the driver
@@ -299,12 +299,13 @@ struct cx3_faults {
  * @blueflame_torn: descriptors that came in pieces
  * @blueflame_unordered_stores: stores of one that was not made in ascending order
  * @blueflame_duplicated: descriptors that came twice: a bug of the driver
- * @blueflame_reordered: descriptors that came after a later one, or before an earlier one was in the
- *	queue: a bug of the driver
+ * @blueflame_reordered: descriptors that came after a later one, or before an earlier one was in
+ *	the queue: a bug of the driver
  * @blueflame_stale: descriptors that had been fetched from the queue already
  * @blueflame_busy: descriptors that came before the last was executed; they were fetched
  * @blueflame_different: descriptors that were not the same in the queue: a bug of the driver
- * @blueflame_rejected: descriptors for a queue pair that must not use BlueFlame: a bug of the driver
+ * @blueflame_rejected: descriptors for a queue pair that must not use BlueFlame: a bug of the
+ *	driver
  * @rx_frames: frames that came in
  * @rx_delivered: those of them that the driver got
  * @rx_tagged: those of the delivered ones that a VLAN tag was taken out of

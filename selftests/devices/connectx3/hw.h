@@ -13,6 +13,7 @@
 #include "bytes.h"
 
 #define BIT(number)	(1U << (number))
+#define BIT_ULL(number)	(1ULL << (number))
 
 static inline uint32_t bits(uint32_t value, unsigned int first, unsigned int count)
 {

@@ -13,7 +13,7 @@
 #define QUEUE_ENTRY	32
 #define LARGEST_PAGE	4096
 /* A hostile driver must not make us allocate without end. */
-#define MOST_RANGES	(1U << 17)
+#define MOST_RANGES	BIT(17)
 
 void cx3_icm_exit(struct cx3 *cx3)
 {

@@ -42,7 +42,7 @@ enum driver_queue {
 #define DRIVER_PD		7
 #define REGION_ADDRESS		0x7000000ULL
 #define LOG_ENTRIES		6
-#define ENTRIES			(1 << LOG_ENTRIES)
+#define ENTRIES			BIT(LOG_ENTRIES)
 
 /**
  * struct driver - the driver, and the card

@@ -21,6 +21,7 @@ static const uint8_t tcp_frame[FRAME_LENGTH] = {
 	0x45, 0, 0, 86, 0, 1, 0, 0, 64, 6, 0, 0, 66, 9, 149, 187, 161, 142, 100, 80,
 	0x0a, 0xea, 0x06, 0xe6, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 1, 0, 0, 0, 0, 0,
 };
+
 #define TCP_HASH	0x51ccc178
 #define IPV4_HASH	0x323e8fc2
 
@@ -201,7 +202,7 @@ static void large_packet_is_cut(void **state)
 	assert_int_equal(from_be16(driver_completion(driver)->index), 0);
 }
 
-/* Up to the end of a block, and from the beginning of the next one on: en_tx.c:build_inline_wqe(). */
+/* Up to the end of a block, and on in the next one: en_tx.c:build_inline_wqe(). */
 static void inline_data_is_sent(void **state)
 {
 	struct driver *driver = *state;
@@ -302,6 +303,7 @@ static void torn_descriptor_is_fetched(void **state)
 	driver_blueflame(driver, put(driver), 1, 0, SEND_BLOCK);
 	assert_sent(driver);
 	assert_int_equal(driver->cx3->counters.blueflame_torn, 2);
+	assert_int_equal(driver->cx3->faults.torn_count, 0);
 	assert_int_equal(driver->cx3->counters.tx_by_blueflame, 0);
 }
 
@@ -426,6 +428,11 @@ static void armed_queues_interrupt_once(void **state)
 	driver_ring(driver, SEND_QPN);
 	assert_int_equal(driver_event(driver)->type, EVENT_COMPLETION);
 	assert_int_equal(read(driver->interrupt, &count, sizeof(count)), sizeof(count));
+	/* Two events that the driver has not taken are one interrupt. */
+	driver_arm_cq(driver);
+	driver_arm_cq(driver);
+	assert_int_equal(read(driver->interrupt, &count, sizeof(count)), sizeof(count));
+	assert_int_equal(count, 1);
 }
 
 static void full_queue_is_an_error(void **state)
@@ -594,6 +601,9 @@ static void only_own_frames_are_taken(void **state)
 		{ { 1, 0, 0x5e, 0, 0, 2 }, false, false, true },
 	};
 
+	/* The list begins anew with the second. */
+	assert_int_equal(driver_command(driver, SET_MULTICAST_FILTER, MULTICAST_CONFIGURE, 1,
+					0x01005e000002), COMMAND_OK);
 	assert_int_equal(driver_command(driver, SET_MULTICAST_FILTER, MULTICAST_CONFIGURE, 1,
 					MULTICAST_CLEAR | 0xffffffffffff), COMMAND_OK);
 	assert_int_equal(driver_command(driver, SET_MULTICAST_FILTER, MULTICAST_CONFIGURE, 1,
@@ -635,6 +645,14 @@ static void link_is_told(void **state)
 	assert_int_equal(driver->cx3->counters.tx_lost, 1);
 	cx3_set_light(driver->cx3, true);
 	assert_int_equal(driver_event(driver)->subtype, PORT_CHANGE_ACTIVE);
+	/* Twice around the queue of events. */
+	for (unsigned int i = 0; i < ENTRIES; i++) {
+		cx3_set_light(driver->cx3, false);
+		assert_int_equal(driver_event(driver)->subtype, PORT_CHANGE_DOWN);
+		cx3_set_light(driver->cx3, true);
+		assert_int_equal(driver_event(driver)->subtype, PORT_CHANGE_ACTIVE);
+		assert_null(driver_event(driver));
+	}
 }
 
 static uint64_t statistic(struct driver *driver, size_t offset)

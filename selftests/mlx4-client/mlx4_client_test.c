@@ -6,7 +6,7 @@
  */
 #include <linux/completion.h>
 #include <linux/device.h>
-#include <linux/if_ether.h>
+#include <linux/etherdevice.h>
 #include <linux/mlx4/cq.h>
 #include <linux/mlx4/device.h>
 #include <linux/mlx4/doorbell.h>
@@ -36,7 +36,7 @@ MODULE_PARM_DESC(completions, "how many there were (read only)");
 #define CQ_ENTRIES	64
 /* Where the region begins for the card: not where its memory is. */
 #define REGION_ADDRESS	0x10000000ULL
-#define FRAME_SIZE	100
+#define FRAME_LENGTH	100
 /* IEEE 802: for experiments of whoever runs the network */
 #define FRAME_TYPE	0x88b5
 #define SERVICE_RAW	7
@@ -270,7 +270,7 @@ static int send_frame(struct client *client)
 	eth_broadcast_addr(frame->h_dest);
 	memset(frame->h_source, 2, ETH_ALEN);
 	frame->h_proto = htons(FRAME_TYPE);
-	data->byte_count = cpu_to_be32(FRAME_SIZE);
+	data->byte_count = cpu_to_be32(FRAME_LENGTH);
 	data->lkey = cpu_to_be32(client->mr.key);
 	data->addr = cpu_to_be64(REGION_ADDRESS + (wrong_key ? PAGE_SIZE : 0));
 	post(client, MLX4_OPCODE_SEND, 2, true);

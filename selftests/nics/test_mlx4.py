@@ -30,9 +30,14 @@ DEAD_PEER = "02:00:00:c3:00:99"
 BLUEFLAME_AREA = 0x100000
 BLUEFLAME_HALF = 0x100
 UAR_PAGE = 0x1000
+SEND_BLOCK = 64
 SEND_DOORBELL = 0x14
 # The driver looks at the internal-error buffer each 5 seconds, waits for a second, and probes the card again.
 RECOVERY_TIMEOUT = 180
+# Counters of what only a driver with a bug does.
+MISUSE = ("tx_malformed", "icm_unmapped", "bad_keys", "overflows", "doorbells_unknown", "blueflame_torn",
+          "blueflame_duplicated", "blueflame_reordered", "blueflame_different", "blueflame_rejected",
+          "blueflame_unordered_stores", "blueflame_pending")
 CLIENT = "/sys/module/mlx4_client_test"
 STORE = re.compile(r"\d+ write 2 (\S+) (\d+) (\S+)")
 
@@ -126,41 +131,50 @@ class Plain(Guest):
             expect_at_least("packets cut", difference(self.pair.first.model, before)["tx_tso"], 10)
         with self.case("RSS: both receive rings get their part of several streams"):
             before = self.pair.second.statistics()
-            for _ in range(6):
-                self.pair.check_tcp(size=65536)
+            # The source port is another each time, so that it is next to impossible that all go to one ring.
+            for _ in range(14):
+                self.pair.check_tcp(size=32768)
             after = self.pair.second.statistics()
             for ring in (0, 1):
                 expect_at_least(f"packets of ring {ring}",
                                 after[f"rx{ring}_packets"] - before[f"rx{ring}_packets"], 20)
         with self.case("counters: the driver, the model and the other end agree"):
             self.counters_agree()
-        self.pair.up()
 
     def counters_agree(self):
-        """What one card sent is what the other got, and what the drivers say. Both are quiet, with the link down."""
+        """What one card sent is what the other got, and what the drivers say, between two quiet moments."""
         first, second = self.pair.nics()
-        first.model.ask("link down")
-        wait_until("no carrier", lambda: not first.has_carrier())
-        sent, got = first.model.counters(), second.model.counters()
-        expect("frames lost on the wire", got["tx_lost"], 0)
+        before = self.quiet_figures()
+        self.check_traffic(self.pair)
+        after = self.quiet_figures()
+        sent, got, said_sent, said_got = [{name: value - old[name] for name, value in new.items()}
+                                          for new, old in zip(after, before)]
         expect("frames that arrived", got["rx_frames"], sent["tx_frames"])
         expect("what became of them",
                got["rx_delivered"] + got["rx_filtered"] + got["rx_no_buffer"] + got["rx_not_ready"], got["rx_frames"])
         expect("descriptors", sent["tx_by_blueflame"] + sent["tx_by_doorbell"], sent["tx_packets"])
-        for name in ("tx_malformed", "icm_unmapped", "bad_keys", "overflows", "doorbells_unknown", "blueflame_torn",
-                     "blueflame_duplicated", "blueflame_reordered", "blueflame_different", "blueflame_rejected",
-                     "blueflame_unordered_stores", "blueflame_pending"):
-            expect(name, (sent[name], got[name]), (0, 0))
-        statistics = first.statistics()
-        expect("frames that the port sent", statistics["tx_packets_phy"], sent["tx_frames"])
-        expect("packets that the driver cut", statistics["tso_packets"], sent["tx_tso"])
-        statistics = second.statistics()
-        expect("frames that the port got", statistics["rx_packets_phy"], got["rx_frames"])
-        expect("frames without a tag", statistics["rx_novlan_packets"], got["rx_frames"])
-        expect("packets that the driver got", statistics["rx0_packets"] + statistics["rx1_packets"],
-               got["rx_delivered"])
+        expect("frames that the port sent", said_sent["tx_packets_phy"], sent["tx_frames"])
+        expect("packets that the driver cut", said_sent["tso_packets"], sent["tx_tso"])
+        expect("frames that the port got", said_got["rx_packets_phy"], got["rx_frames"])
+        expect("frames without a tag", said_got["rx_novlan_packets"], got["rx_frames"])
+        expect("packets that the driver got", said_got["rx0_packets"] + said_got["rx1_packets"], got["rx_delivered"])
+        for nic in (first, second):
+            counters = nic.model.counters()
+            expect("misuse", {name: counters[name] for name in MISUSE if counters[name]}, {})
+
+    def quiet_figures(self):
+        """Both cards' counters and both drivers' statistics while the link is down; then it is up again."""
+        first, second = self.pair.nics()
+        first.model.ask("link down")
+        wait_until("no carrier", lambda: not first.has_carrier())
+        for nic in (first, second):
+            # The driver asks for statistics four times a second, and for nothing else meanwhile.
+            commands = nic.model.counters()["commands"]
+            wait_until("the driver has asked twice", lambda: nic.model.counters()["commands"] >= commands + 3)
+        figures = [first.model.counters(), second.model.counters(), first.statistics(), second.statistics()]
         first.model.ask("link up")
         wait_until("carrier", first.has_carrier)
+        return figures
 
     # --- BlueFlame ---
 
@@ -173,9 +187,9 @@ class Plain(Guest):
                       f"PAT: [mem 0x{start + BLUEFLAME_AREA:016x}-0x{start + 2 * BLUEFLAME_AREA:016x}] write-combining")
         with self.case("trapped: descriptors come in stores of 8 bytes, in order, to both halves in turn, no doorbell"):
             first.model.ask("log on")
-            counts = self.ping_counts(self.pair)
+            self.pair.ping(count=5)
             first.model.ask("log off")
-            check_stores(first.model.log.read_text(encoding="utf-8"), counts)
+            check_stores(first.model.log.read_text(encoding="utf-8"))
         with self.case("the private flag: off moves every descriptor to the doorbell, on back to BlueFlame"):
             self.use_blueflame(first, "off")
             counts = self.ping_counts(self.pair)
@@ -198,7 +212,7 @@ class Plain(Guest):
             self.pair.ping(count=8)
             counts = difference(first.model, before)
             expect("torn, left", (counts["blueflame_torn"], first.model.counters()["torn_left"]), (5, 0))
-            expect("fetched", counts["tx_by_doorbell"], 5)
+            expect_at_least("fetched", counts["tx_by_doorbell"], 5)
             first.model.ask("torn 1000")
             self.pair.check_data()
             first.model.ask("torn 0")
@@ -304,15 +318,21 @@ class Plain(Guest):
             before = second.model.counters()
             first.try_run(f"ping -c 5 -W 1 {self.pair.net}.9")
             expect_at_least("frames filtered", difference(second.model, before)["rx_filtered"], 5)
+            expect("frames delivered", difference(second.model, before)["rx_delivered"] < 5, True)
             second.run(f"ip link set {second.interface} promisc on")
-            before = second.model.counters()
-            first.try_run(f"ping -c 5 -W 1 {self.pair.net}.9")
-            expect_at_least("frames delivered", difference(second.model, before)["rx_delivered"], 5)
+            # The driver tells the card some time later.
+            wait_until("all of some frames delivered", lambda: self.is_taken(5))
             second.run(f"ip link set {second.interface} promisc off")
         with self.case("a new MAC address is used at once"):
             second.run(f"ip link set {second.interface} address 02:00:00:c3:00:77")
             first.run(f"arp -d {second.address}; true")
             self.check_traffic(self.pair)
+
+    def is_taken(self, count):
+        """Whether the second card takes all of so many frames for somebody else."""
+        before = self.pair.second.model.counters()
+        self.pair.first.try_run(f"ping -c {count} -i 0.2 -W 1 {self.pair.net}.9")
+        return difference(self.pair.second.model, before)["rx_delivered"] >= count
 
     # --- coming and going ---
 
@@ -397,26 +417,28 @@ class Plain(Guest):
             self.check_traffic(self.pair)
 
 
-def check_stores(log, counts):
+def check_stores(log):
     """Of a model's log of stores to the UAR BAR: BlueFlame as the driver is known to use it, and no send doorbell."""
     stores = [(int(offset, 16), int(size)) for offset, size, _ in map(re.Match.groups, STORE.finditer(log))]
     doorbells = [store for store in stores if store[0] < BLUEFLAME_AREA and store[0] % UAR_PAGE == SEND_DOORBELL]
     expect("send doorbells", doorbells, [])
-    blueflame = [store for store in stores if store[0] >= BLUEFLAME_AREA]
-    expect("stores in the log", len(blueflame), counts["blueflame_stores"])
-    expect("sizes", {size for _, size in blueflame}, {8})
-    starts = []
+    descriptors = []
     expected = None
-    for offset, size in blueflame:
+    for offset, size in stores:
+        if offset < BLUEFLAME_AREA:
+            continue
+        expect("size of a store", size, 8)
         if offset % BLUEFLAME_HALF == 0:
-            starts.append(offset)
+            descriptors.append([offset, 0])
         else:
             expect("a store follows the last one", offset, expected)
+        descriptors[-1][1] += size
         expected = offset + size
-    expect("descriptors", len(starts), counts["blueflame_whole"])
-    for register in {start // (2 * BLUEFLAME_HALF) for start in starts}:
-        halves = [start // BLUEFLAME_HALF % 2 for start in starts if start // (2 * BLUEFLAME_HALF) == register]
-        expect("the halves take turns", [a != b for a, b in zip(halves, halves[1:])], [True] * (len(halves) - 1))
+    expect_at_least("descriptors", len(descriptors), 5)
+    expect("sizes that are not of whole blocks", [size for _, size in descriptors if size % SEND_BLOCK], [])
+    for register in {start // (2 * BLUEFLAME_HALF) for start, _ in descriptors}:
+        halves = [start // BLUEFLAME_HALF % 2 for start, _ in descriptors if start // (2 * BLUEFLAME_HALF) == register]
+        expect("halves that take turns", halves, [(halves[0] + number) % 2 for number in range(len(halves))])
 
 
 class BehindIommu(Guest):
@@ -470,7 +492,7 @@ class WithoutBlueFlame(Guest):
                 expect("by BlueFlame, stores", (counters["tx_by_blueflame"], counters["blueflame_stores"]), (0, 0))
                 expect_at_least("doorbells", counters["doorbells"], 10)
                 expect_in("private flags", nic.run(f"ethtool --show-priv-flags {nic.interface} | tr -s ' '"),
-                          "blueflame : off")
+                          "blueflame: off")
         with self.case("the private flag cannot be set there"):
             nic = self.pair.first
             expect("set", nic.try_run(f"ethtool --set-priv-flags {nic.interface} blueflame on")[0] == 0, False)

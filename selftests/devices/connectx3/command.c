@@ -7,6 +7,8 @@
 /* How much the chip wants for tables that it keeps for itself. */
 #define AUXILIARY_PAGES	16
 #define LARGEST_LOG	24
+/* en_port.c:mlx4_en_DUMP_ETH_STATS() */
+#define STATISTICS_RESET	BIT(8)
 
 static enum command_status succeed(struct cx3 *cx3, struct command *command)
 {
@@ -49,6 +51,8 @@ static enum command_status close_hca(struct cx3 *cx3, struct command *command)
 static enum command_status dump_statistics(struct cx3 *cx3, struct command *command)
 {
 	statistics_dump(&cx3->statistics, command->out);
+	if (command->in_modifier & STATISTICS_RESET)
+		memset(&cx3->statistics, 0, sizeof(cx3->statistics));
 	return COMMAND_OK;
 }
 

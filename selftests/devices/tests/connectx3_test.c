@@ -680,6 +680,11 @@ static void frames_are_counted(void **state)
 			 3 * (FRAME_LENGTH + 4));
 	assert_int_equal(statistic(driver, offsetof(struct port_statistics, tx_sizes[1][8])), 3);
 	assert_int_equal(statistic(driver, offsetof(struct port_statistics, rx_frames[8].all)), 1);
+	/* Asked with "and begin anew", it still says what was. */
+	assert_int_equal(driver_command(driver, DUMP_ETH_STATS, 0, 1 | BIT(8), 0), COMMAND_OK);
+	assert_int_equal(statistic(driver, offsetof(struct port_statistics, tx_frames[8].all)), 3);
+	assert_int_equal(driver_command(driver, DUMP_ETH_STATS, 0, 1, 0), COMMAND_OK);
+	assert_int_equal(statistic(driver, offsetof(struct port_statistics, tx_frames[8].all)), 0);
 }
 
 static void capabilities_say_whether_there_is_blueflame(void **state)

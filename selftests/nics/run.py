@@ -20,7 +20,7 @@ from lib.vm import CommandFailed, GuestLost
 from pair import Pair
 
 # Model -> the driver's module.
-CARDS = {"be2": "be2net"}
+CARDS = {"be2": "be2net", "connectx3": "mlx4_en"}
 TESTS = (("TCP_STREAM", "10^6 bit/s"), ("TCP_RR", "1/s"), ("UDP_STREAM", "10^6 bit/s"))
 
 

@@ -18,6 +18,7 @@
 
 #include "../be2/be2.h"
 #include "client.h"
+#include "random.h"
 
 #define PAGE		4096ULL
 #define MEMORY_PAGES	64
@@ -33,18 +34,14 @@ struct fuzzer {
 	uint8_t *memory;
 };
 
-/* xorshift64: the same seed gives the same rounds everywhere. */
 static uint64_t next(struct fuzzer *fuzzer)
 {
-	fuzzer->random ^= fuzzer->random << 13;
-	fuzzer->random ^= fuzzer->random >> 7;
-	fuzzer->random ^= fuzzer->random << 17;
-	return fuzzer->random;
+	return random_next(&fuzzer->random);
 }
 
 static uint64_t below(struct fuzzer *fuzzer, uint64_t limit)
 {
-	return next(fuzzer) % limit;
+	return random_below(&fuzzer->random, limit);
 }
 
 static uint64_t some_page(struct fuzzer *fuzzer)
@@ -314,7 +311,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	rounds = strtoull(argv[1], NULL, 0);
-	fuzzer.random = strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15 + 1;
+	fuzzer.random = random_seed(argv[2]);
 	for (done = 0; done < rounds; done += ROUNDS_PER_LIFE)
 		live(&fuzzer, ROUNDS_PER_LIFE);
 	printf("%" PRIu64 " rounds, seed %s: no crash; %" PRIu64 " commands, %" PRIu64

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "random.h"
 #include "sample.h"
 
 #define MEMORY_PAGES	16
@@ -28,18 +29,14 @@ struct fuzzer {
 	int pipe;
 };
 
-/* xorshift64: the same seed gives the same messages everywhere. */
 static uint64_t next(struct fuzzer *fuzzer)
 {
-	fuzzer->random ^= fuzzer->random << 13;
-	fuzzer->random ^= fuzzer->random >> 7;
-	fuzzer->random ^= fuzzer->random << 17;
-	return fuzzer->random;
+	return random_next(&fuzzer->random);
 }
 
 static uint64_t below(struct fuzzer *fuzzer, uint64_t limit)
 {
-	return next(fuzzer) % limit;
+	return random_below(&fuzzer->random, limit);
 }
 
 /* Numbers at which mistakes are made. */
@@ -171,7 +168,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	rounds = strtoull(argv[1], NULL, 0);
-	fuzzer.random = strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15 + 1;
+	fuzzer.random = random_seed(argv[2]);
 	fuzzer.memory = client_memory(MEMORY_PAGES * PAGE);
 	fuzzer.event = eventfd(0, EFD_NONBLOCK);
 	assert(!pipe(pipes));

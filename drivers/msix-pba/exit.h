@@ -6,8 +6,6 @@
 #include <linux/types.h>
 
 #ifdef CONFIG_X86
-#include <asm/processor.h>
-
 #define MSIX_CAN_LEAVE true
 
 /*
@@ -16,7 +14,9 @@
  */
 static inline void msix_leave_guest(void)
 {
-	cpuid_eax(0);
+	u32 eax = 0, ecx = 0;
+
+	asm volatile("cpuid" : "+a" (eax), "+c" (ecx) : : "ebx", "edx");
 }
 #else
 #define MSIX_CAN_LEAVE false

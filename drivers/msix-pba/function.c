@@ -59,15 +59,16 @@ static struct msix_function *unpublish(struct pci_dev *pdev)
 static void tell(const struct msix_function *function)
 {
 	const struct msix_layout *layout = &function->layout;
-	struct device *dev = &function->pdev->dev;
+	bool pba = layout->pba.sharing == MSIX_SHARES_REGISTERS;
+	const struct msix_structure *structure = pba ? &layout->pba : &layout->table;
 
 	if (layout->fault)
-		dev_warn(dev, "msix_pba: malformed MSI-X capability: table: %s; PBA: %s%s\n",
+		pci_warn(function->pdev, "msix_pba: malformed MSI-X capability: table: %s; PBA: %s%s\n",
 			 msix_fault_text(layout->table.fault), msix_fault_text(layout->pba.fault),
 			 layout->fault == MSIX_OVERLAP ? "; table and PBA overlap" : "");
-	else if (layout->sharing == MSIX_SHARES_REGISTERS)
-		dev_warn(dev, "msix_pba: hot page likely: the PBA shares its page (BAR %u+%#llx) with what may be registers; where a hypervisor traps the page, each access to them is slow\n",
-			 layout->pba.bar, layout->pba.first_page);
+	else if (msix_hot_page_likely(layout))
+		pci_warn(function->pdev, "msix_pba: hot page likely: the MSI-X %s shares its page (bar%u+%#llx) with what may be registers, which are slow where a hypervisor traps it\n",
+			 pba ? "PBA" : "table", structure->bar, structure->first_page);
 }
 
 /**

@@ -24,6 +24,7 @@ static const char * const fault_texts[] = {
 static const char * const sharing_texts[] = {
 	[MSIX_SHARES_NOTHING]	= "nothing",
 	[MSIX_SHARES_TABLE]	= "the table only",
+	[MSIX_SHARES_PBA]	= "the PBA only",
 	[MSIX_SHARES_REGISTERS]	= "possibly registers",
 };
 
@@ -48,7 +49,7 @@ const char *msix_fault_text(enum msix_fault fault)
 }
 
 /**
- * msix_sharing_text() - what shares the PBA's page, in words
+ * msix_sharing_text() - what shares a page, in words
  * @sharing: what shares it
  *
  * Context: any.
@@ -164,19 +165,40 @@ static u64 other_pages(const struct msix_layout *layout, const struct msix_struc
 	return from < to ? pages + (to - from) / page_size : pages;
 }
 
-static enum msix_sharing sharing(const struct msix_layout *layout)
+static bool on_pages_of(const struct msix_structure *structure, const struct msix_structure *pages)
+{
+	return structure->bar == pages->bar && covered(structure, pages->first_page, pages->end_page);
+}
+
+/*
+ * What comes after the structures in a page is padding as a rule. What comes
+ * before them is not: nobody would put it there.
+ */
+static enum msix_sharing sharing(const struct msix_layout *layout, const struct msix_structure *structure)
 {
 	const struct msix_structure *table = &layout->table, *pba = &layout->pba;
 
-	/*
-	 * What comes after them in a page is padding as a rule, what comes before
-	 * them is not: nobody would put it there.
-	 */
-	if (layout->small_bar || !begins_range(layout, pba, layout->page_size))
+	if (structure->bar_size < layout->page_size || !begins_range(layout, structure, layout->page_size))
 		return MSIX_SHARES_REGISTERS;
-	if (table->bar == pba->bar && covered(table, pba->first_page, pba->end_page))
+	if (structure == pba && on_pages_of(table, pba))
 		return MSIX_SHARES_TABLE;
+	if (structure == table && on_pages_of(pba, table))
+		return MSIX_SHARES_PBA;
 	return MSIX_SHARES_NOTHING;
+}
+
+static void look_around(const struct msix_layout *layout, struct msix_structure *structure,
+			const struct msix_structure *other)
+{
+	u64 end = min(structure->end_page, structure->bar_size);
+
+	structure->sharing = sharing(layout, structure);
+	structure->before = structure->offset - structure->first_page;
+	structure->after = end - end_of(structure);
+	if (other->bar == structure->bar) {
+		structure->before -= covered(other, structure->first_page, structure->offset);
+		structure->after -= covered(other, end_of(structure), end);
+	}
 }
 
 /* By the specification's 4 KiB, whatever a page is here. */
@@ -191,20 +213,6 @@ static enum msix_isolation isolation(const struct msix_config *config, const str
 	if (!other_pages(&layout, &layout.table, SZ_4K) && !other_pages(&layout, &layout.pba, SZ_4K))
 		return layout.table.bar == layout.pba.bar ? MSIX_ONE_BAR : MSIX_OWN_BARS;
 	return isolated_by(&layout, SZ_8K) ? MSIX_BY_8K : MSIX_BY_4K;
-}
-
-static void unaccounted(struct msix_layout *layout)
-{
-	const struct msix_structure *table = &layout->table, *pba = &layout->pba;
-	u64 end = min(pba->end_page, pba->bar_size);
-	bool together = table->bar == pba->bar;
-
-	layout->before = pba->offset - pba->first_page;
-	layout->after = end - end_of(pba);
-	if (together) {
-		layout->before -= covered(table, pba->first_page, pba->offset);
-		layout->after -= covered(table, end_of(pba), end);
-	}
 }
 
 /**
@@ -235,9 +243,22 @@ struct msix_layout msix_layout(const struct msix_config *config, u64 page_size)
 		return layout;
 
 	layout.small_bar = layout.pba.bar_size < page_size;
-	layout.sharing = sharing(&layout);
+	look_around(&layout, &layout.table, &layout.pba);
+	look_around(&layout, &layout.pba, &layout.table);
 	layout.isolation = isolation(config, &layout);
 	layout.other_pages = other_pages(&layout, &layout.pba, page_size);
-	unaccounted(&layout);
 	return layout;
+}
+
+/**
+ * msix_hot_page_likely() - may a page that is trapped for MSI-X hold registers?
+ * @layout: the layout
+ *
+ * Context: any.
+ * Return: true if what shares a page with table or PBA may be registers.
+ */
+bool msix_hot_page_likely(const struct msix_layout *layout)
+{
+	return !layout->fault && (layout->table.sharing == MSIX_SHARES_REGISTERS ||
+				  layout->pba.sharing == MSIX_SHARES_REGISTERS);
 }

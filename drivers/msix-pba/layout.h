@@ -57,15 +57,17 @@ enum msix_fault {
 };
 
 /**
- * enum msix_sharing - what else is on the pages that the PBA occupies
+ * enum msix_sharing - what else is on the pages that the table or the PBA occupies
  * @MSIX_SHARES_NOTHING: nothing that could be told from the capability
- * @MSIX_SHARES_TABLE: the table, and nothing else that could be told
+ * @MSIX_SHARES_TABLE: of the PBA: the table, and nothing else that could be told
+ * @MSIX_SHARES_PBA: of the table: the PBA, and nothing else that could be told
  * @MSIX_SHARES_REGISTERS: possibly registers: the page begins with neither, or
  *	reaches beyond the BAR
  */
 enum msix_sharing {
 	MSIX_SHARES_NOTHING,
 	MSIX_SHARES_TABLE,
+	MSIX_SHARES_PBA,
 	MSIX_SHARES_REGISTERS,
 };
 
@@ -98,6 +100,9 @@ enum msix_isolation {
  * @bar_size: bytes of the BAR
  * @first_page: offset of the first page that it occupies
  * @end_page: offset of the end of the last one; may be beyond that of the BAR
+ * @sharing: what else is on these pages; counts only if the whole layout is sound
+ * @before: bytes on these pages before it that neither structure covers; the same
+ * @after: after it, and within the BAR; the same
  */
 struct msix_structure {
 	enum msix_fault fault;
@@ -107,6 +112,9 @@ struct msix_structure {
 	u64 bar_size;
 	u64 first_page;
 	u64 end_page;
+	enum msix_sharing sharing;
+	u64 before;
+	u64 after;
 };
 
 /**
@@ -116,11 +124,8 @@ struct msix_structure {
  * @table: the table
  * @pba: the PBA
  * @fault: the first fault found; if there is one, nothing below counts
- * @sharing: what else is on the PBA's pages
- * @before: bytes on the PBA's pages before it that neither structure covers
- * @after: the same, after it and within the BAR
  * @other_pages: pages of the PBA's BAR that hold neither structure
- * @small_bar: the BAR is smaller than a page
+ * @small_bar: the PBA's BAR is smaller than a page
  * @isolation: how the structures stand apart from all else
  */
 struct msix_layout {
@@ -129,15 +134,13 @@ struct msix_layout {
 	struct msix_structure table;
 	struct msix_structure pba;
 	enum msix_fault fault;
-	enum msix_sharing sharing;
-	u64 before;
-	u64 after;
 	u64 other_pages;
 	bool small_bar;
 	enum msix_isolation isolation;
 };
 
 struct msix_layout msix_layout(const struct msix_config *config, u64 page_size);
+bool msix_hot_page_likely(const struct msix_layout *layout);
 const char *msix_fault_text(enum msix_fault fault);
 const char *msix_sharing_text(enum msix_sharing sharing);
 const char *msix_isolation_text(enum msix_isolation isolation);

@@ -14,6 +14,13 @@ static void structure_line(struct seq_buf *out, const char *name, const struct m
 		seq_buf_printf(out, "%llu bytes, pages %#llx-%#llx\n", s->length, s->first_page, s->end_page - 1);
 }
 
+static void sharing_lines(struct seq_buf *out, const char *name, const struct msix_structure *s)
+{
+	seq_buf_printf(out, "page of the %s: shared with %s\n", name, msix_sharing_text(s->sharing));
+	seq_buf_printf(out, "not accounted for there: %llu bytes before the %s, %llu after\n",
+		       s->before, name, s->after);
+}
+
 /**
  * msix_report_layout() - a layout as text, "name: value" in each line
  * @out: where to
@@ -32,9 +39,8 @@ void msix_report_layout(struct seq_buf *out, const struct msix_layout *layout)
 		return;
 	seq_buf_printf(out, "bar of the pba: %llu bytes%s, %llu other pages\n", layout->pba.bar_size,
 		       layout->small_bar ? " (less than a page)" : "", layout->other_pages);
-	seq_buf_printf(out, "page of the pba: shared with %s\n", msix_sharing_text(layout->sharing));
-	seq_buf_printf(out, "not accounted for there: %llu bytes before the pba, %llu after\n",
-		       layout->before, layout->after);
+	sharing_lines(out, "pba", &layout->pba);
+	sharing_lines(out, "table", &layout->table);
 	seq_buf_printf(out, "isolation: %s\n", msix_isolation_text(layout->isolation));
 }
 
@@ -139,9 +145,10 @@ static void json_measurement(struct msix_json *json, const struct msix_measureme
 
 static void json_sharing(struct msix_json *json, const struct msix_layout *layout)
 {
-	msix_json_text(json, "pba_page_shared_with", msix_sharing_text(layout->sharing));
-	msix_json_number(json, "not_accounted_before", layout->before);
-	msix_json_number(json, "not_accounted_after", layout->after);
+	msix_json_text(json, "pba_page_shared_with", msix_sharing_text(layout->pba.sharing));
+	msix_json_text(json, "table_page_shared_with", msix_sharing_text(layout->table.sharing));
+	msix_json_number(json, "not_accounted_before", layout->pba.before);
+	msix_json_number(json, "not_accounted_after", layout->pba.after);
 	msix_json_number(json, "other_pages", layout->other_pages);
 	msix_json_bool(json, "bar_smaller_than_page", layout->small_bar);
 	msix_json_text(json, "isolation", msix_isolation_text(layout->isolation));

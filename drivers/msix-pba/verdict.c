@@ -20,7 +20,10 @@
  * Two pages of one device that are treated alike were seen to differ by a factor
  * of 1.8 at most: some registers take longer to answer.
  */
-#define CLEARLY		4
+#define THAN_OTHER	4
+
+/* A trapped read leaves the guest, and has something done for it there, too. */
+#define THAN_EXIT	2
 
 static const struct {
 	enum msix_verdict verdict;
@@ -30,7 +33,7 @@ static const struct {
 	[MSIX_TOO_SLOW]		= { MSIX_TRAPPED, "no device takes 50 us to answer" },
 	[MSIX_SLOWER_THAN_OTHER] = { MSIX_TRAPPED, "4 times the other page, or more" },
 	[MSIX_FASTER_THAN_OTHER] = { MSIX_DIRECT, "a quarter of the other page, or less" },
-	[MSIX_FASTER_THAN_EXIT]	= { MSIX_DIRECT, "a quarter of leaving the guest, or less" },
+	[MSIX_FASTER_THAN_EXIT]	= { MSIX_DIRECT, "half of leaving the guest, or less" },
 };
 
 static const char * const verdict_texts[] = {
@@ -76,12 +79,12 @@ enum msix_verdict msix_verdict_of(enum msix_reason reason)
 }
 
 /* By quartiles, so that neither noise nor a few outliers make a difference where there is none. */
-static bool clearly_below(const struct msix_cost *lower, const struct msix_cost *higher)
+static bool below(const struct msix_cost *lower, const struct msix_cost *higher, unsigned int times)
 {
 	/* a read that costs less than the clock can tell is still a read */
 	u64 least = lower->high_ps ?: 1;
 
-	return least * CLEARLY <= higher->low_ps;
+	return lower->reads && higher->reads && least * times <= higher->low_ps;
 }
 
 /**
@@ -100,14 +103,15 @@ static bool clearly_below(const struct msix_cost *lower, const struct msix_cost 
 enum msix_reason msix_judge(const struct msix_cost *page, const struct msix_cost *other,
 			    const struct msix_cost *leave)
 {
+	/* before the other limits, since a device that is a program somewhere may be slow, too */
+	if (below(page, leave, THAN_EXIT))
+		return MSIX_FASTER_THAN_EXIT;
 	if (page->median_ps >= TOO_SLOW_PS)
 		return MSIX_TOO_SLOW;
-	if (other->reads && clearly_below(other, page))
+	if (below(other, page, THAN_OTHER))
 		return MSIX_SLOWER_THAN_OTHER;
-	if (other->reads && clearly_below(page, other))
+	if (below(page, other, THAN_OTHER))
 		return MSIX_FASTER_THAN_OTHER;
-	if (leave->reads && clearly_below(page, leave))
-		return MSIX_FASTER_THAN_EXIT;
 	return MSIX_NO_DIFFERENCE;
 }
 

@@ -65,6 +65,32 @@ static void report_layout(struct kunit *test)
 			   "isolation: 8 KiB\n");
 }
 
+/* The README shows it: registers on the page of both. */
+static void report_edge_tpu(struct kunit *test)
+{
+	struct msix_config config = {
+		.control = 127, .table = 0x46802, .pba = 0x4606a, .bars = PCI_STD_NUM_BARS,
+		.bar[2] = { .size = SZ_1M, .memory = true },
+	};
+	struct msix_layout layout = msix_layout(&config, SZ_4K);
+	struct seq_buf out;
+	char *text = buffer(test, &out);
+
+	msix_report_layout(&out, &layout);
+	KUNIT_EXPECT_STREQ(test, text,
+			   "vectors: 128\n"
+			   "page size: 4096\n"
+			   "table: bar 2, offset 0x46800, 2048 bytes, pages 0x46000-0x46fff\n"
+			   "pba: bar 2, offset 0x46068, 16 bytes, pages 0x46000-0x46fff\n"
+			   "fault: none\n"
+			   "bar of the pba: 1048576 bytes, 255 other pages\n"
+			   "page of the pba: shared with possibly registers\n"
+			   "not accounted for there: 104 bytes before the pba, 1928 after\n"
+			   "page of the table: shared with possibly registers\n"
+			   "not accounted for there: 2032 bytes before the table, 0 after\n"
+			   "isolation: possibly none\n");
+}
+
 static void report_malformed(struct kunit *test)
 {
 	struct msix_layout layout = malformed();
@@ -222,6 +248,7 @@ static void report_longest_fits(struct kunit *test)
 
 static struct kunit_case report_cases[] = {
 	KUNIT_CASE(report_layout),
+	KUNIT_CASE(report_edge_tpu),
 	KUNIT_CASE(report_malformed),
 	KUNIT_CASE(report_small_bar),
 	KUNIT_CASE(report_measurement),

@@ -26,7 +26,7 @@ struct msix_function {
 	struct kobject kobj;
 	struct pci_dev *pdev;
 	struct msix_layout layout;
-	struct mutex lock;
+	struct mutex lock;	/* guards what follows */
 	bool measured;
 	struct msix_measurement measurement;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where a function keeps its MSI-X table and PBA, and who shares their pages. */
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sizes.h>
 
@@ -85,7 +86,8 @@ static enum msix_fault bar_fault(const struct msix_config *config, unsigned int 
 	return MSIX_SOUND;
 }
 
-static struct msix_structure locate(const struct msix_config *config, u32 where, u64 length, u64 page_size)
+static struct msix_structure locate(const struct msix_config *config, u32 where, u64 length,
+				    u64 page_size)
 {
 	/* the PBA's register has the same shape as the table's */
 	struct msix_structure found = {
@@ -127,7 +129,8 @@ static bool overlap(const struct msix_structure *a, const struct msix_structure 
 }
 
 /* Do table or PBA hold the first byte of the aligned range that this one begins in? */
-static bool begins_range(const struct msix_layout *layout, const struct msix_structure *structure, u64 range)
+static bool begins_range(const struct msix_layout *layout, const struct msix_structure *structure,
+			 u64 range)
 {
 	u64 first = round_down(structure->offset, range);
 	const struct msix_structure *all[] = { &layout->table, &layout->pba };
@@ -141,19 +144,26 @@ static bool begins_range(const struct msix_layout *layout, const struct msix_str
 
 static bool isolated_by(const struct msix_layout *layout, u64 range)
 {
-	return begins_range(layout, &layout->table, range) && begins_range(layout, &layout->pba, range);
+	return begins_range(layout, &layout->table, range) &&
+	       begins_range(layout, &layout->pba, range);
+}
+
+static u64 pages_in(u64 bytes, u64 page_size)
+{
+	return div64_u64(round_up(bytes, page_size), page_size);
 }
 
 static u64 pages_of(const struct msix_structure *structure, u64 page_size)
 {
-	return (structure->end_page - structure->first_page) / page_size;
+	return pages_in(structure->end_page - structure->first_page, page_size);
 }
 
 /* Pages of its BAR in which there is neither structure. */
-static u64 other_pages(const struct msix_layout *layout, const struct msix_structure *structure, u64 page_size)
+static u64 other_pages(const struct msix_layout *layout, const struct msix_structure *structure,
+		       u64 page_size)
 {
 	const struct msix_structure *table = &layout->table, *pba = &layout->pba;
-	u64 pages = DIV_ROUND_UP_ULL(structure->bar_size, page_size);
+	u64 pages = pages_in(structure->bar_size, page_size);
 	u64 from, to;
 
 	pages -= pages_of(structure, page_size);
@@ -162,23 +172,26 @@ static u64 other_pages(const struct msix_layout *layout, const struct msix_struc
 	pages -= pages_of(structure == pba ? table : pba, page_size);
 	from = max(table->first_page, pba->first_page);
 	to = min(table->end_page, pba->end_page);
-	return from < to ? pages + (to - from) / page_size : pages;
+	return from < to ? pages + pages_in(to - from, page_size) : pages;
 }
 
 static bool on_pages_of(const struct msix_structure *structure, const struct msix_structure *pages)
 {
-	return structure->bar == pages->bar && covered(structure, pages->first_page, pages->end_page);
+	return structure->bar == pages->bar &&
+	       covered(structure, pages->first_page, pages->end_page);
 }
 
 /*
  * What comes after the structures in a page is padding as a rule. What comes
  * before them is not: nobody would put it there.
  */
-static enum msix_sharing sharing(const struct msix_layout *layout, const struct msix_structure *structure)
+static enum msix_sharing sharing(const struct msix_layout *layout,
+				 const struct msix_structure *structure)
 {
 	const struct msix_structure *table = &layout->table, *pba = &layout->pba;
 
-	if (structure->bar_size < layout->page_size || !begins_range(layout, structure, layout->page_size))
+	if (structure->bar_size < layout->page_size ||
+	    !begins_range(layout, structure, layout->page_size))
 		return MSIX_SHARES_REGISTERS;
 	if (structure == pba && on_pages_of(table, pba))
 		return MSIX_SHARES_TABLE;
@@ -202,7 +215,8 @@ static void look_around(const struct msix_layout *layout, struct msix_structure 
 }
 
 /* By the specification's 4 KiB, whatever a page is here. */
-static enum msix_isolation isolation(const struct msix_config *config, const struct msix_layout *given)
+static enum msix_isolation isolation(const struct msix_config *config,
+				     const struct msix_layout *given)
 {
 	struct msix_layout layout = *given;
 
@@ -210,7 +224,8 @@ static enum msix_isolation isolation(const struct msix_config *config, const str
 	layout.pba = locate(config, config->pba, layout.pba.length, SZ_4K);
 	if (!isolated_by(&layout, SZ_4K))
 		return MSIX_NOT_ISOLATED;
-	if (!other_pages(&layout, &layout.table, SZ_4K) && !other_pages(&layout, &layout.pba, SZ_4K))
+	if (!other_pages(&layout, &layout.table, SZ_4K) &&
+	    !other_pages(&layout, &layout.pba, SZ_4K))
 		return layout.table.bar == layout.pba.bar ? MSIX_ONE_BAR : MSIX_OWN_BARS;
 	return isolated_by(&layout, SZ_8K) ? MSIX_BY_8K : MSIX_BY_4K;
 }
@@ -233,7 +248,8 @@ struct msix_layout msix_layout(const struct msix_config *config, u64 page_size)
 	/* the field is the number of vectors less one: there is no capability without a vector */
 	layout.vectors = (config->control & PCI_MSIX_FLAGS_QSIZE) + 1;
 	words = DIV_ROUND_UP(layout.vectors, PBA_WORD_BITS);
-	layout.table = locate(config, config->table, (u64)layout.vectors * PCI_MSIX_ENTRY_SIZE, page_size);
+	layout.table = locate(config, config->table, (u64)layout.vectors * PCI_MSIX_ENTRY_SIZE,
+			      page_size);
 	layout.pba = locate(config, config->pba, words * PBA_WORD_BYTES, page_size);
 
 	layout.fault = layout.table.fault ?: layout.pba.fault;

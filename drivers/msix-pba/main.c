@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* msix_pba: who shares the page of a function's MSI-X pending bits, and does reading it leave the guest? */
+/* msix_pba: who shares the pages of a function's MSI-X table and PBA, and do they trap? */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
@@ -78,12 +78,14 @@ static int __init check_selection(void)
 /* Of what was named and is not looked at, the user wants to know why. */
 static void __init tell_of_named(const struct msix_address *address)
 {
-	struct pci_dev *pdev = pci_get_domain_bus_and_slot(address->domain, address->bus, address->devfn);
+	struct pci_dev *pdev = pci_get_domain_bus_and_slot(address->domain, address->bus,
+							   address->devfn);
 	struct msix_config config;
 	const char *why;
 
 	if (!pdev) {
-		pr_warn("%04x:%02x:%02x.%d is not there; it is looked at if it comes\n", address->domain,
+		pr_warn("%04x:%02x:%02x.%d is not there; it is looked at if it comes\n",
+			address->domain,
 			address->bus, PCI_SLOT(address->devfn), PCI_FUNC(address->devfn));
 		return;
 	}

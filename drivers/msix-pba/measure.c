@@ -117,12 +117,16 @@ static void unmap_places(void __iomem **where, unsigned int places)
 		iounmap(where[places]);
 }
 
+static const char cannot_map[] =
+	"it cannot be mapped uncached: its driver has it mapped cached, or there is no memory";
+
 /*
  * Uncached, as reads must reach the device. Where somebody has the page mapped
  * write-combined the kernel gives us the same, which makes no difference to a
  * read; where it is mapped cached the kernel refuses.
  */
-static const char *map_places(struct pci_dev *pdev, const struct msix_request *request, void __iomem **where)
+static const char *map_places(struct pci_dev *pdev, const struct msix_request *request,
+			      void __iomem **where)
 {
 	unsigned int i;
 
@@ -132,7 +136,7 @@ static const char *map_places(struct pci_dev *pdev, const struct msix_request *r
 		where[i] = ioremap(pdev->resource[place->bar].start + place->offset, sizeof(u32));
 		if (!where[i]) {
 			unmap_places(where, i);
-			return "the kernel does not map the page uncached: its driver has it cached, or there is no memory";
+			return cannot_map;
 		}
 	}
 	return NULL;

@@ -9,7 +9,8 @@ static bool gone(struct pci_dev *pdev)
 {
 	u32 id;
 
-	return pci_channel_offline(pdev) || pci_read_config_dword(pdev, PCI_VENDOR_ID, &id) || id == ALL_ONES;
+	return pci_channel_offline(pdev) || pci_read_config_dword(pdev, PCI_VENDOR_ID, &id) ||
+		id == ALL_ONES;
 }
 
 static unsigned int bars_of(const struct pci_dev *pdev)
@@ -24,7 +25,7 @@ static unsigned int bars_of(const struct pci_dev *pdev)
 	}
 }
 
-/* The kernel has found out the sizes, also of a virtual function's BARs, which are not in its own header. */
+/* The kernel knows the sizes, also of a virtual function's BARs, which its own header lacks. */
 static void read_bars(struct pci_dev *pdev, struct msix_config *config)
 {
 	unsigned int i;

@@ -11,12 +11,14 @@ static void structure_line(struct seq_buf *out, const char *name, const struct m
 	if (s->fault)
 		seq_buf_printf(out, "malformed: %s\n", msix_fault_text(s->fault));
 	else
-		seq_buf_printf(out, "%llu bytes, pages %#llx-%#llx\n", s->length, s->first_page, s->end_page - 1);
+		seq_buf_printf(out, "%llu bytes, pages %#llx-%#llx\n", s->length, s->first_page,
+			       s->end_page - 1);
 }
 
 static void sharing_lines(struct seq_buf *out, const char *name, const struct msix_structure *s)
 {
-	seq_buf_printf(out, "page of the %s: shared with %s\n", name, msix_sharing_text(s->sharing));
+	seq_buf_printf(out, "page of the %s: shared with %s\n", name,
+		       msix_sharing_text(s->sharing));
 	seq_buf_printf(out, "not accounted for there: %llu bytes before the %s, %llu after\n",
 		       s->before, name, s->after);
 }
@@ -37,7 +39,8 @@ void msix_report_layout(struct seq_buf *out, const struct msix_layout *layout)
 	seq_buf_printf(out, "fault: %s\n", msix_fault_text(layout->fault));
 	if (layout->fault)
 		return;
-	seq_buf_printf(out, "bar of the pba: %llu bytes%s, %llu other pages\n", layout->pba.bar_size,
+	seq_buf_printf(out, "bar of the pba: %llu bytes%s, %llu other pages\n",
+		       layout->pba.bar_size,
 		       layout->small_bar ? " (less than a page)" : "", layout->other_pages);
 	sharing_lines(out, "pba", &layout->pba);
 	sharing_lines(out, "table", &layout->table);
@@ -77,7 +80,7 @@ void msix_report_measurement(struct seq_buf *out, const struct msix_measurement 
 	unsigned int i;
 
 	if (!measurement) {
-		seq_buf_printf(out, "not measured: write pba, or barN+OFFSET, or two of these to compare\n");
+		seq_buf_printf(out, "not measured: write pba, barN+OFFSET, or two of these\n");
 		return;
 	}
 	for (i = 0; i < measurement->request.count; i++) {
@@ -90,7 +93,8 @@ void msix_report_measurement(struct seq_buf *out, const struct msix_measurement 
 		seq_buf_printf(out, "leaving the guest: done ");
 		cost_line(out, &measurement->leave);
 	}
-	seq_buf_printf(out, "verdict: %s\n", msix_verdict_text(msix_verdict_of(measurement->reason)));
+	seq_buf_printf(out, "verdict: %s\n",
+		       msix_verdict_text(msix_verdict_of(measurement->reason)));
 	seq_buf_printf(out, "because: %s\n", msix_reason_text(measurement->reason));
 }
 

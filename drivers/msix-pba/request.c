@@ -9,7 +9,8 @@
 
 static const char usage[] = "write \"pba\", \"barN+OFFSET\", or two of these to compare";
 
-static const char *parse_place(struct msix_place *place, const char *word, const struct msix_layout *layout)
+static const char *parse_place(struct msix_place *place, const char *word,
+			       const struct msix_layout *layout)
 {
 	const char *rest = word;
 
@@ -45,7 +46,8 @@ static const char *parse_place(struct msix_place *place, const char *word, const
  * Context: any.
  * Return: NULL, or why it was refused, as a sentence for the user.
  */
-const char *msix_request_parse(struct msix_request *request, char *text, const struct msix_layout *layout)
+const char *msix_request_parse(struct msix_request *request, char *text,
+			       const struct msix_layout *layout)
 {
 	const char *why;
 	char *word;

@@ -30,6 +30,7 @@ struct msix_request {
 	struct msix_place place[MSIX_REQUEST_PAGES];
 };
 
-const char *msix_request_parse(struct msix_request *request, char *text, const struct msix_layout *layout);
+const char *msix_request_parse(struct msix_request *request, char *text,
+			       const struct msix_layout *layout);
 
 #endif /* _MSIX_PBA_REQUEST_H */

@@ -8,7 +8,8 @@
 
 #include "selection.h"
 
-static const char usage[] = "write DOMAIN:BUS:DEVICE.FUNCTION, like 0000:00:05.0, with commas between";
+static const char usage[] =
+	"write DOMAIN:BUS:DEVICE.FUNCTION, like 0000:00:05.0, with commas between";
 
 /* The domain has four digits, or more; sscanf() alone would take signs and spaces. */
 static const char *parse(const char *word, struct msix_address *address)
@@ -17,7 +18,8 @@ static const char *parse(const char *word, struct msix_address *address)
 	int end = 0;
 
 	if (word[strspn(word, "0123456789abcdefABCDEF:.")] ||
-	    sscanf(word, "%x:%2x:%2x.%1x%n", &address->domain, &bus, &device, &function, &end) != 4 ||
+	    sscanf(word, "%x:%2x:%2x.%1x%n", &address->domain, &bus, &device, &function,
+		   &end) != 4 ||
 	    word[end])
 		return usage;
 	if (device >= 32 || function >= 8)

@@ -39,7 +39,8 @@ static ssize_t json_show(struct kobject *kobj, struct kobj_attribute *attr, char
 
 	seq_buf_init(&out, buf, PAGE_SIZE);
 	mutex_lock(&function->lock);
-	msix_report_json(&out, pci_name(function->pdev), &function->layout, measurement_of(function));
+	msix_report_json(&out, pci_name(function->pdev), &function->layout,
+			 measurement_of(function));
 	mutex_unlock(&function->lock);
 	return length_of(&out);
 }
@@ -57,7 +58,8 @@ static ssize_t measure_show(struct kobject *kobj, struct kobj_attribute *attr, c
 }
 
 /* An old result is no answer to a new request. */
-static int measure(struct msix_function *function, const struct msix_request *request, const char **why)
+static int measure(struct msix_function *function, const struct msix_request *request,
+		   const char **why)
 {
 	int err;
 
@@ -70,7 +72,8 @@ static int measure(struct msix_function *function, const struct msix_request *re
 	return err;
 }
 
-static ssize_t measure_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf, size_t len)
+static ssize_t measure_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			     size_t len)
 {
 	struct msix_function *function = to_function(kobj);
 	struct msix_request request;

@@ -153,7 +153,8 @@ static u64 per_read_ps(u64 batch_ns, unsigned int reads, u64 overhead_ns)
  * Context: any.
  * Return: the cost.
  */
-struct msix_cost msix_cost_of(u64 *batch_ns, unsigned int batches, unsigned int reads, u64 overhead_ns)
+struct msix_cost msix_cost_of(u64 *batch_ns, unsigned int batches, unsigned int reads,
+			      u64 overhead_ns)
 {
 	u64 median = msix_median(batch_ns, batches);
 

@@ -52,7 +52,8 @@ enum msix_reason msix_judge(const struct msix_cost *page, const struct msix_cost
 enum msix_verdict msix_verdict_of(enum msix_reason reason);
 const char *msix_verdict_text(enum msix_verdict verdict);
 const char *msix_reason_text(enum msix_reason reason);
-struct msix_cost msix_cost_of(u64 *batch_ns, unsigned int batches, unsigned int reads, u64 overhead_ns);
+struct msix_cost msix_cost_of(u64 *batch_ns, unsigned int batches, unsigned int reads,
+			      u64 overhead_ns);
 u64 msix_median(u64 *values, unsigned int count);
 
 #endif /* _MSIX_PBA_VERDICT_H */

@@ -119,7 +119,8 @@ static void unplug(void *data)
  *
  * Return: the function; the test is over if there is none.
  */
-struct fake_function *fake_function_plug(struct kunit *test, const struct fake_function_params *params)
+struct fake_function *fake_function_plug(struct kunit *test,
+					 const struct fake_function_params *params)
 {
 	struct machine *machine = kunit_kzalloc(test, sizeof(*machine), GFP_KERNEL);
 	LIST_HEAD(resources);

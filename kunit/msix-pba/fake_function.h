@@ -38,6 +38,7 @@ struct fake_function {
 	int answers;
 };
 
-struct fake_function *fake_function_plug(struct kunit *test, const struct fake_function_params *params);
+struct fake_function *fake_function_plug(struct kunit *test,
+					 const struct fake_function_params *params);
 
 #endif /* _MSIX_PBA_KUNIT_FAKE_FUNCTION_H */

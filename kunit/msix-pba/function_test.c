@@ -65,18 +65,24 @@ static int measure(const char *request)
 	return len < 0 ? len : 0;
 }
 
+static bool shows(struct kunit *test, const char *name, const char *text)
+{
+	return strstr(read_text(test, name), text);
+}
+
 static bool measured(struct kunit *test)
 {
-	return strstr(read_text(test, DIRECTORY "measure"), "verdict: ");
+	return shows(test, DIRECTORY "measure", "verdict: ");
 }
 
 static void function_files(struct kunit *test)
 {
 	struct fake_function *fake = look_at(test, &sound);
 
-	KUNIT_EXPECT_NOT_NULL(test, strstr(read_text(test, DIRECTORY "layout"),
-					   "pba: bar 0, offset 0x1000, 8 bytes, pages 0x1000-0x1fff\n"));
-	KUNIT_EXPECT_NOT_NULL(test, strstr(read_text(test, DIRECTORY "json"), "{\"device\": \"" FAKE_NAME "\", "));
+	KUNIT_EXPECT_TRUE(test, shows(test, DIRECTORY "layout",
+				      "pba: bar 0, offset 0x1000, 8 bytes, pages 0x1000-0x1fff\n"));
+	KUNIT_EXPECT_TRUE(test, shows(test, DIRECTORY "json",
+				      "{\"device\": \"" FAKE_NAME "\", "));
 	KUNIT_EXPECT_FALSE(test, measured(test));
 
 	/* once more makes no difference */
@@ -100,7 +106,8 @@ static const struct fake_function_params hot[] = {
 
 static void hot_name(const struct fake_function_params *params, char *name)
 {
-	snprintf(name, KUNIT_PARAM_DESC_SIZE, "table at %#x, PBA at %#x", params->table, params->pba);
+	snprintf(name, KUNIT_PARAM_DESC_SIZE, "table at %#x, PBA at %#x", params->table,
+		 params->pba);
 }
 
 KUNIT_ARRAY_PARAM(hot, hot, hot_name);
@@ -108,15 +115,16 @@ KUNIT_ARRAY_PARAM(hot, hot, hot_name);
 static void function_hot_page(struct kunit *test)
 {
 	look_at(test, test->param_value);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(read_text(test, DIRECTORY "layout"), "with possibly registers\n"));
+	KUNIT_EXPECT_TRUE(test, shows(test, DIRECTORY "layout", "with possibly registers\n"));
 }
 
 static void function_malformed(struct kunit *test)
 {
-	static const struct fake_function_params overlapping = { .control = 3, .table = 0x0, .pba = 0x8 };
+	static const struct fake_function_params overlapping = { .control = 3, .table = 0x0,
+		.pba = 0x8 };
 
 	look_at(test, &overlapping);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(read_text(test, DIRECTORY "layout"), "fault: table and PBA overlap\n"));
+	KUNIT_EXPECT_TRUE(test, shows(test, DIRECTORY "layout", "fault: table and PBA overlap\n"));
 	KUNIT_EXPECT_EQ(test, measure("pba"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, measure("bar0+0"), 0);
 }
@@ -130,7 +138,7 @@ static void function_measurement(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, measure("bar0+0x4000"), -EINVAL);
 	KUNIT_EXPECT_FALSE(test, measured(test));
 	KUNIT_EXPECT_EQ(test, measure("pba bar0+0x3ffc"), 0);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(read_text(test, DIRECTORY "json"), "\"measurement\": {"));
+	KUNIT_EXPECT_TRUE(test, shows(test, DIRECTORY "json", "\"measurement\": {"));
 }
 
 static struct kunit_case function_cases[] = {

@@ -55,7 +55,8 @@ struct layout_row {
 	.pba_bar = (number), .pba = (pba_offset), .pba_bar_size = (size)
 
 #define SHARES(of_pba, of_table, how) \
-	.pba_shares = MSIX_SHARES_##of_pba, .table_shares = MSIX_SHARES_##of_table, .isolation = MSIX_##how
+	.pba_shares = MSIX_SHARES_##of_pba, .table_shares = MSIX_SHARES_##of_table,
+	.isolation = MSIX_##how
 
 #define REST(bytes_before, bytes_after, pages) \
 	.before = (bytes_before), .after = (bytes_after), .other_pages = (pages)
@@ -69,7 +70,8 @@ static const struct layout_row layout_rows[] = {
 		.name = "QEMU nvme", .vectors = 65, IN_BAR(0, SZ_16K, 0x2000, 0x3000),
 		SHARES(NOTHING, NOTHING, BY_8K), REST(0, 4080, 2),
 	}, {
-		.name = "QEMU nvme, msix-exclusive-bar", .vectors = 65, IN_BAR(4, SZ_4K, 0x0, 0x800),
+		.name = "QEMU nvme, msix-exclusive-bar", .vectors = 65,
+		IN_BAR(4, SZ_4K, 0x0, 0x800),
 		SHARES(TABLE, PBA, ONE_BAR), REST(1008, 2032, 0),
 	}, {
 		.name = "QEMU virtio-net", .vectors = 4, IN_BAR(1, SZ_4K, 0x0, 0x800),
@@ -104,7 +106,8 @@ static const struct layout_row layout_rows[] = {
 		.name = "SK hynix SSD 1c5c:174a", .vectors = 33, IN_BAR(0, SZ_16K, 0x2000, 0x3000),
 		SHARES(NOTHING, NOTHING, BY_8K), REST(0, 4088, 2),
 	}, {
-		.name = "SSD, 16 vectors, PBA right behind the table", .vectors = 16, IN_BAR(0, SZ_16K, 0x2000, 0x2100),
+		.name = "SSD, 16 vectors, PBA right behind the table", .vectors = 16,
+		IN_BAR(0, SZ_16K, 0x2000, 0x2100),
 		SHARES(TABLE, PBA, BY_8K), REST(0, 3832, 3),
 	}, {
 		.name = "Kioxia CM7 SSD", .vectors = 129, IN_BAR(0, SZ_64K, 0x5200, 0xd600),
@@ -121,7 +124,8 @@ static const struct layout_row layout_rows[] = {
 		.name = "Intel I211", .vectors = 5, IN_BAR(3, SZ_16K, 0x0, 0x2000),
 		SHARES(NOTHING, NOTHING, BY_8K), REST(0, 4088, 2),
 	}, {
-		.name = "Intel gigabit NIC, 10 vectors", .vectors = 10, IN_BAR(3, SZ_16K, 0x0, 0x2000),
+		.name = "Intel gigabit NIC, 10 vectors", .vectors = 10,
+		IN_BAR(3, SZ_16K, 0x0, 0x2000),
 		SHARES(NOTHING, NOTHING, BY_8K), REST(0, 4088, 2),
 	}, {
 		.name = "Intel X722", .vectors = 129, IN_BAR(3, SZ_32K, 0x0, 0x1000),
@@ -136,10 +140,12 @@ static const struct layout_row layout_rows[] = {
 		.name = "ConnectX-2", .vectors = 128, IN_BAR(0, SZ_1M, 0x7c000, 0x7d000),
 		SHARES(NOTHING, NOTHING, BY_8K), REST(0, 4080, 254),
 	}, {
-		.name = "ConnectX-3 virtual function", .vectors = 24, IN_BAR(2, SZ_8M, 0x2000, 0x3000),
+		.name = "ConnectX-3 virtual function", .vectors = 24,
+		IN_BAR(2, SZ_8M, 0x2000, 0x3000),
 		SHARES(NOTHING, NOTHING, BY_8K), REST(0, 4088, 2046),
 	}, {
-		.name = "virtio-net of a cloud, 18 vectors", .vectors = 18, IN_BAR(1, SZ_4K, 0x0, 0x800),
+		.name = "virtio-net of a cloud, 18 vectors", .vectors = 18,
+		IN_BAR(1, SZ_4K, 0x0, 0x800),
 		SHARES(TABLE, PBA, ONE_BAR), REST(1760, 2040, 0),
 	}, {
 		.name = "VMware vmxnet3, 65 vectors", .vectors = 65, IN_BAR(2, SZ_8K, 0x0, 0x1000),
@@ -166,7 +172,8 @@ static const struct layout_row layout_rows[] = {
 		SHARES(NOTHING, NOTHING, BY_8K), REST(0, 4088, 62),
 	}, {
 		/* its driver uses registers at 0x46000 to 0x46060, and at 0x46078 */
-		.name = "Coral Edge TPU 1ac1:089a", .vectors = 128, IN_BAR(2, SZ_1M, 0x46800, 0x46068),
+		.name = "Coral Edge TPU 1ac1:089a", .vectors = 128,
+		IN_BAR(2, SZ_1M, 0x46800, 0x46068),
 		SHARES(REGISTERS, REGISTERS, NOT_ISOLATED), REST(0x68, 0xf88 - 2048, 255),
 	},
 	/* what can be, though nobody has published it */
@@ -176,7 +183,8 @@ static const struct layout_row layout_rows[] = {
 		SHARES(NOTHING, NOTHING, OWN_BARS), REST(0, 4064, 0),
 	}, {
 		.name = "a BAR each, the PBA's with registers before it", .vectors = 256,
-		.table_bar = 2, .table_bar_size = SZ_4K, .pba_bar = 4, .pba = 0x800, .pba_bar_size = SZ_4K,
+		.table_bar = 2, .table_bar_size = SZ_4K, .pba_bar = 4, .pba = 0x800,
+		.pba_bar_size = SZ_4K,
 		SHARES(REGISTERS, NOTHING, NOT_ISOLATED), REST(2048, 2016, 0),
 	}, {
 		.name = "a BAR each at the same offset: no overlap", .vectors = 256,
@@ -184,23 +192,27 @@ static const struct layout_row layout_rows[] = {
 		.pba_bar = 4, .pba = 0x1000, .pba_bar_size = SZ_8K,
 		SHARES(NOTHING, NOTHING, BY_4K), REST(0, 4064, 1),
 	}, {
-		.name = "PBA before the table on one page", .vectors = 2, IN_BAR(0, SZ_8K, 0x1800, 0x1000),
+		.name = "PBA before the table on one page", .vectors = 2,
+		IN_BAR(0, SZ_8K, 0x1800, 0x1000),
 		SHARES(TABLE, PBA, BY_4K), REST(0, 4096 - 8 - 32, 1),
 	}, {
-		.name = "PBA across two pages, the first begins with something else", .vectors = 2048,
+		.name = "PBA across two pages, the first begins with something else",
+		.vectors = 2048,
 		IN_BAR(0, SZ_128K, 0x9000, 0x7f80),
 		SHARES(REGISTERS, NOTHING, NOT_ISOLATED), REST(0xf80, 0xf80, 22),
 	},
 	/* other pages, other neighbours */
 	{
-		.name = "QEMU nvme, 64 KiB pages", .page = SZ_64K, .vectors = 65, IN_BAR(0, SZ_16K, 0x2000, 0x3000),
+		.name = "QEMU nvme, 64 KiB pages", .page = SZ_64K, .vectors = 65,
+		IN_BAR(0, SZ_16K, 0x2000, 0x3000),
 		SHARES(REGISTERS, REGISTERS, BY_8K), REST(0x3000 - 1040, 4080, 0),
 	}, {
 		.name = "ConnectX-3 virtual function, 64 KiB pages", .page = SZ_64K,
 		.vectors = 24, IN_BAR(2, SZ_8M, 0x2000, 0x3000),
 		SHARES(REGISTERS, REGISTERS, BY_8K), REST(0x3000 - 384, SZ_64K - 0x3008, 127),
 	}, {
-		.name = "Broadcom BCM95720, 16 KiB pages", .page = SZ_16K, .vectors = 17, IN_BAR(4, SZ_64K, 0x0, 0x1000),
+		.name = "Broadcom BCM95720, 16 KiB pages", .page = SZ_16K, .vectors = 17,
+		IN_BAR(4, SZ_64K, 0x0, 0x1000),
 		SHARES(TABLE, PBA, BY_8K), REST(0x1000 - 272, SZ_16K - 0x1008, 3),
 	}, {
 		.name = "BAR smaller than a page", .vectors = 4, IN_BAR(1, SZ_512, 0x0, 0x100),
@@ -219,7 +231,8 @@ static struct msix_config config_of(const struct layout_row *row)
 		.bars = row->bars ?: PCI_STD_NUM_BARS,
 	};
 
-	config.bar[row->table_bar] = (struct msix_bar) { .size = row->table_bar_size, .memory = true };
+	config.bar[row->table_bar] = (struct msix_bar) { .size = row->table_bar_size,
+		.memory = true };
 	config.bar[row->pba_bar] = (struct msix_bar) { .size = row->pba_bar_size, .memory = true };
 	return config;
 }
@@ -250,7 +263,8 @@ static void layout_row(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, layout.other_pages, row->other_pages);
 	KUNIT_EXPECT_EQ(test, layout.small_bar, row->pba_bar_size < page);
 	KUNIT_EXPECT_EQ(test, msix_hot_page_likely(&layout),
-			row->pba_shares == MSIX_SHARES_REGISTERS || row->table_shares == MSIX_SHARES_REGISTERS);
+			row->pba_shares == MSIX_SHARES_REGISTERS ||
+				row->table_shares == MSIX_SHARES_REGISTERS);
 }
 
 /* A table of eight pages, and a PBA that is on the page on which it ends. */
@@ -327,28 +341,34 @@ static const struct fault_row fault_rows[] = {
 		FAULTS(BIR_RESERVED, BIR_RESERVED, BIR_RESERVED),
 	}, {
 		/* published lspci -vv of Rockchip's root port */
-		.name = "BIR 4 of a bridge", .control = 127, .table = 0x20004, .pba = 0x28004, .bars = 2,
+		.name = "BIR 4 of a bridge", .control = 127, .table = 0x20004, .pba = 0x28004,
+		.bars = 2,
 		FAULTS(BIR_RESERVED, BIR_RESERVED, BIR_RESERVED),
 	}, {
-		.name = "a header without BARs", .control = 3, .table = 0x0, .pba = 0x1000, .bars = 1,
+		.name = "a header without BARs", .control = 3, .table = 0x0, .pba = 0x1000,
+		.bars = 1,
 		FAULTS(SOUND, SOUND, SOUND),
 	}, {
 		.name = "BIR of a BAR that is not there", .control = 3, .table = 0x4, .pba = 0x1005,
 		FAULTS(BAR_ABSENT, BAR_ABSENT, BAR_ABSENT),
 	}, {
-		.name = "BIR into the upper half of a 64-bit BAR", .control = 3, .table = 0x3, .pba = 0x1002,
+		.name = "BIR into the upper half of a 64-bit BAR", .control = 3, .table = 0x3,
+		.pba = 0x1002,
 		FAULTS(BAR_UPPER_HALF, SOUND, BAR_UPPER_HALF),
 	}, {
 		.name = "BIR of I/O ports", .control = 3, .table = 0x1, .pba = 0x1,
 		FAULTS(BAR_PORTS, BAR_PORTS, BAR_PORTS),
 	}, {
-		.name = "table begins at the end of the BAR", .control = 3, .table = 0x4000, .pba = 0x1000,
+		.name = "table begins at the end of the BAR", .control = 3, .table = 0x4000,
+		.pba = 0x1000,
 		FAULTS(OFFSET_BEYOND_BAR, SOUND, OFFSET_BEYOND_BAR),
 	}, {
-		.name = "PBA begins far beyond the BAR", .control = 3, .table = 0x0, .pba = 0xfffffff8,
+		.name = "PBA begins far beyond the BAR", .control = 3, .table = 0x0,
+		.pba = 0xfffffff8,
 		FAULTS(SOUND, OFFSET_BEYOND_BAR, OFFSET_BEYOND_BAR),
 	}, {
-		.name = "table ends one vector beyond the BAR", .control = 4, .table = 0x3fc0, .pba = 0x1000,
+		.name = "table ends one vector beyond the BAR", .control = 4, .table = 0x3fc0,
+		.pba = 0x1000,
 		FAULTS(END_BEYOND_BAR, SOUND, END_BEYOND_BAR),
 	}, {
 		.name = "table ends with the BAR", .control = 3, .table = 0x3fc0, .pba = 0x1000,
@@ -363,7 +383,7 @@ static const struct fault_row fault_rows[] = {
 		.name = "2048 vectors in a BAR for 1024", .control = 2047, .table = 0x0, .pba = 0x2,
 		FAULTS(END_BEYOND_BAR, SOUND, END_BEYOND_BAR),
 	}, {
-		/* 0xfffffff8 + 32 KiB does not fit 32 bits, where the BAR would hold what is left */
+		/* 0xfffffff8 + 32 KiB does not fit 32 bits, where the BAR would hold the rest */
 		.name = "length beyond 4 GiB", .control = 2047, .table = 0xfffffffa, .pba = 0x2,
 		FAULTS(END_BEYOND_BAR, SOUND, END_BEYOND_BAR),
 	}, {
@@ -376,13 +396,16 @@ static const struct fault_row fault_rows[] = {
 		.name = "table over the PBA", .control = 3, .table = 0x1000, .pba = 0x1038,
 		FAULTS(SOUND, SOUND, OVERLAP),
 	}, {
-		.name = "PBA ends where the table begins", .control = 3, .table = 0x1000, .pba = 0xff8,
+		.name = "PBA ends where the table begins", .control = 3, .table = 0x1000,
+		.pba = 0xff8,
 		FAULTS(SOUND, SOUND, SOUND),
 	}, {
-		.name = "both at the same place, as published of an NIC", .control = 0, .table = 0x0, .pba = 0x0,
+		.name = "both at the same place, as published of an NIC", .control = 0,
+		.table = 0x0, .pba = 0x0,
 		FAULTS(SOUND, SOUND, OVERLAP),
 	}, {
-		.name = "both wrong: the table's fault comes first", .control = 3, .table = 0x1, .pba = 0x7,
+		.name = "both wrong: the table's fault comes first", .control = 3, .table = 0x1,
+		.pba = 0x7,
 		FAULTS(BAR_PORTS, BIR_RESERVED, BAR_PORTS),
 	},
 };
@@ -420,11 +443,14 @@ static void layout_number_of_vectors(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		struct msix_config config = { .control = sizes[i].control, .bars = PCI_STD_NUM_BARS };
+		struct msix_config config = { .control = sizes[i].control,
+			.bars = PCI_STD_NUM_BARS };
 		struct msix_layout layout = msix_layout(&config, SZ_4K);
 
-		KUNIT_EXPECT_EQ_MSG(test, layout.vectors, sizes[i].vectors, "%#x", sizes[i].control);
-		KUNIT_EXPECT_EQ_MSG(test, layout.pba.length, sizes[i].pba_bytes, "%#x", sizes[i].control);
+		KUNIT_EXPECT_EQ_MSG(test, layout.vectors, sizes[i].vectors, "%#x",
+				    sizes[i].control);
+		KUNIT_EXPECT_EQ_MSG(test, layout.pba.length, sizes[i].pba_bytes, "%#x",
+				    sizes[i].control);
 	}
 }
 

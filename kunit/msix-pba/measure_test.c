@@ -15,7 +15,8 @@ static const struct fake_function_params sound = { .control = 3, .table = 0x0, .
 
 static void measure_reads(struct kunit *test)
 {
-	struct msix_measurement m = { .request = { .count = 2, .place = { { 0, 0x1000 }, { 0, 0x2000 } } } };
+	struct msix_measurement m = { .request = { .count = 2,
+		.place = { { 0, 0x1000 }, { 0, 0x2000 } } } };
 	struct fake_function *fake = fake_function_plug(test, &sound);
 	const char *why = NULL;
 
@@ -50,7 +51,8 @@ static void measure_no_such_place(struct kunit *test)
 {
 	struct fake_function *fake = fake_function_plug(test, &sound);
 
-	expect_refused(test, fake, (struct msix_place) { 1, 0 }, -EINVAL, "it has no such memory BAR");
+	expect_refused(test, fake, (struct msix_place) { 1, 0 }, -EINVAL,
+		       "it has no such memory BAR");
 	expect_refused(test, fake, (struct msix_place) { 0, FAKE_BAR_SIZE }, -EINVAL,
 		       "the offset is beyond the end of the BAR");
 	expect_refused(test, fake, (struct msix_place) { 0, U64_MAX - 3 }, -EINVAL,
@@ -102,7 +104,8 @@ static void measure_suspended(struct kunit *test)
 	pm_runtime_disable(dev);
 	KUNIT_ASSERT_EQ(test, pm_runtime_set_suspended(dev), 0);
 	pm_runtime_enable(dev);
-	expect_refused(test, fake, pba, -ENODEV, "it is suspended: use it, or write on to its power/control");
+	expect_refused(test, fake, pba, -ENODEV,
+		       "it is suspended: use it, or write on to its power/control");
 	KUNIT_EXPECT_TRUE(test, pm_runtime_suspended(dev));
 	pm_runtime_disable(dev);
 	KUNIT_ASSERT_EQ(test, pm_runtime_set_active(dev), 0);
@@ -134,7 +137,7 @@ static void measure_mapped_otherwise(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, (void __force *)other);
 	KUNIT_EXPECT_EQ(test, msix_measure(fake->pdev, &m, &why), -EBUSY);
 	KUNIT_EXPECT_STREQ(test, why,
-			   "the kernel does not map the page uncached: its driver has it cached, or there is no memory");
+			   "it cannot be mapped uncached: its driver has it mapped cached, or there is no memory");
 	iounmap(other);
 
 	other = ioremap_wc(page, SZ_4K);

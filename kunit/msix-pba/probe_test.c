@@ -45,7 +45,8 @@ static void probe_config(struct kunit *test)
 static void probe_header_types(struct kunit *test)
 {
 	static const struct { u8 type; unsigned int bars; } headers[] = {
-		{ PCI_HEADER_TYPE_NORMAL, 6 }, { PCI_HEADER_TYPE_BRIDGE, 2 }, { PCI_HEADER_TYPE_CARDBUS, 0 },
+		{ PCI_HEADER_TYPE_NORMAL, 6 }, { PCI_HEADER_TYPE_BRIDGE, 2 },
+			{ PCI_HEADER_TYPE_CARDBUS, 0 },
 	};
 	struct fake_function *fake = fake_function_plug(test, &sound);
 	u8 type = fake->pdev->hdr_type;

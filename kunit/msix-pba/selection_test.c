@@ -41,7 +41,8 @@ static const struct selection_row selection_rows[] = {
 	{ "0000:00:05.0,", 1, true, { 0, 0, PCI_DEVFN(5, 0) } },
 	{ ",0000:00:05.0", 0, true },
 	{ "0000:00:05.0 0000:00:06.0", 0, true },
-	{ "0000:00:05.0,00000000000000000000000000000000000000000000:00:05.0", 1, true, { 0, 0, PCI_DEVFN(5, 0) } },
+	{ "0000:00:05.0,00000000000000000000000000000000000000000000:00:05.0", 1, true,
+		{ 0, 0, PCI_DEVFN(5, 0) } },
 };
 
 static void selection_name(const struct selection_row *row, char *name)

@@ -9,7 +9,8 @@
 #define US (1000 * NS)
 
 /* A cost by its quartiles and its median. */
-#define COST(low, median, high) { .reads = 808, .low_ps = (low), .median_ps = (median), .high_ps = (high) }
+#define COST(low, median, high) { .reads = 808, .low_ps = (low), .median_ps = (median),
+	.high_ps = (high) }
 #define NOT_MEASURED {}
 
 /**
@@ -31,7 +32,7 @@ struct verdict_row {
 };
 
 static const struct verdict_row verdict_rows[] = {
-	/* a guest on an emulated CPU: all pages are emulated, and CPUID is an instruction like others */
+	/* a guest on an emulated CPU: all pages are emulated, and CPUID does not leave it */
 	{
 		"emulated CPU, page filled by one region and page of pieces",
 		COST(74700, 76500, 79000), COST(45000, 46500, 48800), COST(19800, 20700, 24500),
@@ -42,56 +43,68 @@ static const struct verdict_row verdict_rows[] = {
 		MSIX_NO_DIFFERENCE, MSIX_CANNOT_TELL,
 	}, {
 		"emulated CPU on a host at half speed",
-		COST(230 * NS, 238 * NS, 250 * NS), COST(130 * NS, 134 * NS, 150 * NS), COST(50 * NS, 60 * NS, 90 * NS),
+		COST(230 * NS, 238 * NS, 250 * NS), COST(130 * NS, 134 * NS, 150 * NS),
+		COST(50 * NS, 60 * NS, 90 * NS),
 		MSIX_NO_DIFFERENCE, MSIX_CANNOT_TELL,
 	}, {
 		"emulated CPU, memory against an emulated page",
-		COST(2 * NS, 3 * NS, 4 * NS), COST(95 * NS, 100 * NS, 120 * NS), COST(7 * NS, 8 * NS, 9 * NS),
+		COST(2 * NS, 3 * NS, 4 * NS), COST(95 * NS, 100 * NS, 120 * NS),
+		COST(7 * NS, 8 * NS, 9 * NS),
 		MSIX_FASTER_THAN_OTHER, MSIX_DIRECT,
 	}, {
 		"emulated CPU, an emulated page against memory",
-		COST(95 * NS, 100 * NS, 120 * NS), COST(2 * NS, 3 * NS, 4 * NS), COST(20 * NS, 21 * NS, 25 * NS),
+		COST(95 * NS, 100 * NS, 120 * NS), COST(2 * NS, 3 * NS, 4 * NS),
+		COST(20 * NS, 21 * NS, 25 * NS),
 		MSIX_SLOWER_THAN_OTHER, MSIX_TRAPPED,
 	},
 	/* nested.md: a guest of KVM that is itself a guest */
 	{
 		"nested, stock: PBA direct, with the table's page to compare",
-		COST(110 * NS, 150 * NS, 250 * NS), COST(217 * US, 230 * US, 261 * US), COST(110 * US, 120 * US, 140 * US),
+		COST(110 * NS, 150 * NS, 250 * NS), COST(217 * US, 230 * US, 261 * US),
+		COST(110 * US, 120 * US, 140 * US),
 		MSIX_FASTER_THAN_EXIT, MSIX_DIRECT,
 	}, {
 		"nested, stock: PBA direct, with a direct page to compare",
-		COST(110 * NS, 150 * NS, 250 * NS), COST(100 * NS, 130 * NS, 220 * NS), COST(110 * US, 120 * US, 140 * US),
+		COST(110 * NS, 150 * NS, 250 * NS), COST(100 * NS, 130 * NS, 220 * NS),
+		COST(110 * US, 120 * US, 140 * US),
 		MSIX_FASTER_THAN_EXIT, MSIX_DIRECT,
 	}, {
 		"nested, stock: PBA direct, alone",
-		COST(110 * NS, 150 * NS, 250 * NS), NOT_MEASURED, COST(110 * US, 120 * US, 140 * US),
+		COST(110 * NS, 150 * NS, 250 * NS), NOT_MEASURED,
+		COST(110 * US, 120 * US, 140 * US),
 		MSIX_FASTER_THAN_EXIT, MSIX_DIRECT,
 	}, {
 		"nested, PBA emulated, with a direct page to compare",
-		COST(161 * US, 200 * US, 250 * US), COST(60 * NS, 100 * NS, 140 * NS), COST(110 * US, 120 * US, 140 * US),
+		COST(161 * US, 200 * US, 250 * US), COST(60 * NS, 100 * NS, 140 * NS),
+		COST(110 * US, 120 * US, 140 * US),
 		MSIX_TOO_SLOW, MSIX_TRAPPED,
 	}, {
 		"nested, PBA emulated, alone",
-		COST(161 * US, 200 * US, 250 * US), NOT_MEASURED, COST(110 * US, 120 * US, 140 * US),
+		COST(161 * US, 200 * US, 250 * US), NOT_MEASURED,
+		COST(110 * US, 120 * US, 140 * US),
 		MSIX_TOO_SLOW, MSIX_TRAPPED,
 	}, {
 		"nested, both pages emulated",
-		COST(121 * US, 154 * US, 180 * US), COST(217 * US, 230 * US, 261 * US), COST(110 * US, 120 * US, 140 * US),
+		COST(121 * US, 154 * US, 180 * US), COST(217 * US, 230 * US, 261 * US),
+		COST(110 * US, 120 * US, 140 * US),
 		MSIX_TOO_SLOW, MSIX_TRAPPED,
 	},
 	{
 		"nested, direct, the device is a program on the outer host",
-		COST(48 * US, 51 * US, 55 * US), COST(350 * US, 381 * US, 400 * US), COST(110 * US, 120 * US, 140 * US),
+		COST(48 * US, 51 * US, 55 * US), COST(350 * US, 381 * US, 400 * US),
+		COST(110 * US, 120 * US, 140 * US),
 		MSIX_FASTER_THAN_EXIT, MSIX_DIRECT,
 	},
 	/* made up, in the range that is usual on hardware */
 	{
 		"hardware, emulated in the VMM against direct",
-		COST(7 * US, 8 * US, 9 * US), COST(900 * NS, 1000 * NS, 1200 * NS), COST(600 * NS, 700 * NS, 800 * NS),
+		COST(7 * US, 8 * US, 9 * US), COST(900 * NS, 1000 * NS, 1200 * NS),
+		COST(600 * NS, 700 * NS, 800 * NS),
 		MSIX_SLOWER_THAN_OTHER, MSIX_TRAPPED,
 	}, {
 		"hardware, both direct",
-		COST(850 * NS, 900 * NS, 950 * NS), COST(900 * NS, 1000 * NS, 1200 * NS), COST(600 * NS, 700 * NS, 800 * NS),
+		COST(850 * NS, 900 * NS, 950 * NS), COST(900 * NS, 1000 * NS, 1200 * NS),
+		COST(600 * NS, 700 * NS, 800 * NS),
 		MSIX_NO_DIFFERENCE, MSIX_CANNOT_TELL,
 	}, {
 		"no way out of the guest is known",
@@ -137,7 +150,8 @@ static const struct verdict_row verdict_rows[] = {
 		MSIX_FASTER_THAN_EXIT, MSIX_DIRECT,
 	}, {
 		"50 us, and not quite half of leaving",
-		COST(50 * US, 50 * US, 50 * US), NOT_MEASURED, COST(100 * US - 1, 100 * US, 100 * US),
+		COST(50 * US, 50 * US, 50 * US), NOT_MEASURED,
+		COST(100 * US - 1, 100 * US, 100 * US),
 		MSIX_TOO_SLOW, MSIX_TRAPPED,
 	},
 	/* medians far apart, but the figures spread over each other */
@@ -179,7 +193,8 @@ static void verdict_words(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, msix_verdict_text(MSIX_DIRECT), "direct");
 	KUNIT_EXPECT_STREQ(test, msix_verdict_text(MSIX_TRAPPED), "trapped");
 	KUNIT_EXPECT_STREQ(test, msix_verdict_text(MSIX_TRAPPED + 1), "invalid");
-	KUNIT_EXPECT_STREQ(test, msix_reason_text(MSIX_TOO_SLOW), "no device takes 50 us to answer");
+	KUNIT_EXPECT_STREQ(test, msix_reason_text(MSIX_TOO_SLOW),
+			   "no device takes 50 us to answer");
 	KUNIT_EXPECT_STREQ(test, msix_reason_text(MSIX_FASTER_THAN_EXIT + 1), "invalid");
 	KUNIT_EXPECT_EQ(test, msix_verdict_of(MSIX_FASTER_THAN_EXIT + 1), MSIX_CANNOT_TELL);
 }

@@ -190,7 +190,7 @@ class Test:
         self.enable_all()
         with self.case("not measured yet: says so"):
             expect("measure", self.vm.run(f"cat {self.e1000e.dir}/msix_pba/measure"),
-                   "not measured: write pba, or barN+OFFSET, or two of these to compare\n")
+                   "not measured: write pba, barN+OFFSET, or two of these\n")
         for slot, request, reads in (
                 (E1000E, "pba", {(3, 0x2000): READS}),
                 (E1000E, "pba bar3+0x1000", {(3, 0x2000): READS, (3, 0x1000): READS}),
@@ -227,15 +227,12 @@ class Test:
 
     def true_pair(self):
         """IVPosition, at 8 in BAR 0, can be read without a side effect."""
-        for request, verdict, because in (
-                ("bar0+8 bar2+0", "trapped", "4 times the other page, or more"),
-                ("bar2+0 bar0+8", "direct", "a quarter of the other page, or less")):
+        for request, verdict in ("bar0+8 bar2+0", "trapped"), ("bar2+0 bar0+8", "direct"):
             measurement = self.ivshmem.measure(request)
             ktap.say(f"# {measurement}")
             expect(f"verdict of {request}", measurement["verdict"], verdict)
-            expect(f"reason of {request}", measurement["because"], because)
             text = self.vm.run(f"cat {self.ivshmem.dir}/msix_pba/measure")
-            expect_in("text", text, f"verdict: {verdict}\nbecause: {because}\n")
+            expect_in("text", text, f"verdict: {verdict}\nbecause: {measurement['because']}\n")
 
     # --- what cannot be measured ---
 
@@ -253,7 +250,7 @@ class Test:
             with self.case(f"{request!r}: refused with one line, nothing is read"):
                 self.refused(self.e1000e, request, EINVAL, why)
         with self.case("more than a page of nonsense: refused"):
-            status, _ = self.vm.try_run(f"dd if=/dev/zero bs=8192 count=1 2>/dev/null > {self.e1000e.dir}/msix_pba/measure")
+            status, _ = self.vm.try_run(f"dd if=/dev/zero of={self.e1000e.dir}/msix_pba/measure bs=8192 count=1")
             expect("it is refused", status != 0, True)
 
     def refused(self, function, request, error, why):
@@ -329,8 +326,12 @@ class Test:
                  done; touch /tmp/{name}.ended.$n) &
             done""")
 
+    def wait_for_reads(self, name):
+        have_read = f"[ -s /tmp/{name}.count.1 -a -s /tmp/{name}.count.2 ]"
+        wait_until("both have read", lambda: self.vm.try_run(have_read)[0] == 0)
+
     def end_readers(self, name):
-        wait_until("both have read", lambda: self.vm.try_run(f"[ -s /tmp/{name}.count.1 -a -s /tmp/{name}.count.2 ]")[0] == 0)
+        self.wait_for_reads(name)
         self.vm.run(f"touch /tmp/{name}.stop")
         wait_until("the readers have ended",
                    lambda: self.vm.try_run(f"[ -e /tmp/{name}.ended.1 -a -e /tmp/{name}.ended.2 ]")[0] == 0)
@@ -350,12 +351,12 @@ class Test:
         with self.case("removed by the user while being read, and found again, 10 times"):
             self.begin_readers(directory, "removal")
             for _ in range(10):
-                self.vm.run(f"echo 1 > {directory}/remove; [ ! -e {directory} ]; "
-                            f"echo 1 > /sys/bus/pci/rescan; echo 1 > {directory}/enable; [ -e {directory}/msix_pba/json ]")
+                self.vm.run(f"echo 1 > {directory}/remove; [ ! -e {directory} ] && echo 1 > /sys/bus/pci/rescan && "
+                            f"echo 1 > {directory}/enable; [ -e {directory}/msix_pba/json ]")
             self.end_readers("removal")
         with self.case("unplugged while being read: its files go"):
             self.begin_readers(directory, "unplug")
-            wait_until("both have read", lambda: self.vm.try_run("[ -s /tmp/unplug.count.1 -a -s /tmp/unplug.count.2 ]")[0] == 0)
+            self.wait_for_reads("unplug")
             self.vm.qmp("device_del", id="plugged")
             self.vm.wait_event("DEVICE_DELETED", timeout=UNPLUG_DEADLINE, device="plugged")
             wait_until("the function is gone", lambda: not self.there(directory))
@@ -367,10 +368,11 @@ class Test:
         return self.vm.try_run(f"[ -e {directory}/msix_pba/json ]")[0] == 0
 
     def lockdown(self):
-        self.vm.run("mkdir -p /tmp/security; mount -t securityfs none /tmp/security; echo confidentiality > /tmp/security/lockdown")
+        self.vm.run("mkdir /tmp/security; mount -t securityfs none /tmp/security; "
+                    "echo confidentiality > /tmp/security/lockdown")
         expect_in("lockdown", self.vm.run("cat /tmp/security/lockdown"), "[confidentiality]")
-        expect("BAR 0 of another function cannot be mapped by a program",
-               self.vm.try_run(f"dd if={self.ivshmem.dir}/resource2 of=/dev/null bs=4 count=1 2>/dev/null")[0] != 0, True)
+        status, _ = self.vm.try_run(f"dd if={self.e1000e.dir}/resource2 of=/dev/null bs=4 count=1")
+        expect("programs are kept from I/O ports of devices", status != 0, True)
         expect("verdict", self.ivshmem.measure("bar0+8 bar2+0")["verdict"], "trapped")
         expect_in("layout", self.vm.run(f"cat {self.nvme.dir}/msix_pba/layout"), "page of the pba: shared with nothing")
 

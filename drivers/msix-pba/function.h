@@ -16,7 +16,7 @@
  * @node: entry in the list of all
  * @kobj: the directory msix_pba of the device; its reference is the list's
  * @pdev: the function; in the directory there is no file without it
- * @layout: its layout; does not change
+ * @layout: its layout when it came; a BAR that is resized later is not looked at again
  * @lock: guards what follows, and is held while measuring
  * @measured: there is a measurement
  * @measurement: the last one

@@ -13,8 +13,8 @@
 #define MSIX_CAPABILITY	0x50
 #define FOR_EVER	(-1)
 
-/* Where the debug kernel's guest has neither memory nor a device. */
-#define WINDOW_START	0xd0000000
+/* Where the debug kernel's guest has neither memory nor a device, nor MTRRs that forbid caching. */
+#define WINDOW_START	0x90000000
 
 /**
  * struct machine - one root bus and the function on it
@@ -37,13 +37,13 @@ static struct machine *machine_of(struct pci_bus *bus)
 	return container_of((struct pci_sysdata *)bus->sysdata, struct machine, sysdata);
 }
 
-/* Each look at the vendor is counted down. */
+/* Looks at the vendor are counted down; at the last one it has gone. */
 static bool answers(struct machine *machine, int where)
 {
 	int *left = &machine->function.answers;
 
 	if (*left > 0 && where == PCI_VENDOR_ID)
-		return (*left)--;
+		return --*left;
 	return *left;
 }
 

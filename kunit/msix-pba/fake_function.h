@@ -31,7 +31,7 @@ struct fake_function_params {
 /**
  * struct fake_function - a function without hardware
  * @pdev: the kernel's view of it
- * @answers: how often it still answers a look at its vendor; below zero: for ever
+ * @answers: at which look at its vendor it has gone; 0: it has, below: never
  */
 struct fake_function {
 	struct pci_dev *pdev;

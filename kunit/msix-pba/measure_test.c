@@ -120,7 +120,7 @@ static void measure_gone(struct kunit *test)
 	fake->answers = 0;
 	expect_refused(test, fake, pba, -ENODEV, why);
 	/* it goes while it is read */
-	fake->answers = 1;
+	fake->answers = 2;
 	expect_refused(test, fake, pba, -ENODEV, why);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Measuring, and everything that can be in its way. */
 #include <kunit/test.h>
+#include <linux/completion.h>
 #include <linux/io.h>
 #include <linux/kthread.h>
 #include <linux/pm_runtime.h>
@@ -153,11 +154,13 @@ static void measure_mapped_otherwise(struct kunit *test)
  * @fake: what it measures
  * @error: what came of it
  * @why: and why
+ * @ended: it has ended
  */
 struct victim {
 	struct fake_function *fake;
 	int error;
 	const char *why;
+	struct completion ended;
 };
 
 static int measure_when_killed(void *data)
@@ -169,6 +172,7 @@ static int measure_when_killed(void *data)
 	while (!signal_pending(current))
 		schedule_timeout_interruptible(1);
 	victim->error = msix_measure(victim->fake->pdev, &m, &victim->why);
+	complete(&victim->ended);
 	while (!kthread_should_stop())
 		schedule_timeout_uninterruptible(1);
 	return 0;
@@ -176,13 +180,15 @@ static int measure_when_killed(void *data)
 
 static void kill_one(struct kunit *test, struct victim *victim)
 {
-	struct task_struct *task = kthread_run(measure_when_killed, victim, "msix_pba_victim");
+	struct task_struct *task;
 
+	victim->why = "";
+	init_completion(&victim->ended);
+	task = kthread_run(measure_when_killed, victim, "msix_pba_victim");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	while (!victim->error) {
+	do {
 		send_sig(SIGKILL, task, 1);
-		schedule_timeout_uninterruptible(1);
-	}
+	} while (!wait_for_completion_timeout(&victim->ended, 1));
 	kthread_stop(task);
 	KUNIT_EXPECT_EQ(test, victim->error, -EINTR);
 	KUNIT_EXPECT_STREQ(test, victim->why, "interrupted");

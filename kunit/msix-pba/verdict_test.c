@@ -9,8 +9,9 @@
 #define US (1000 * NS)
 
 /* A cost by its quartiles and its median. */
-#define COST(low, median, high) { .reads = 808, .low_ps = (low), .median_ps = (median),
-	.high_ps = (high) }
+#define COST(low, median, high) { \
+	.reads = 808, .low_ps = (low), .median_ps = (median), .high_ps = (high) \
+}
 #define NOT_MEASURED {}
 
 /**

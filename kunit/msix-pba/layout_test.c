@@ -55,7 +55,7 @@ struct layout_row {
 	.pba_bar = (number), .pba = (pba_offset), .pba_bar_size = (size)
 
 #define SHARES(of_pba, of_table, how) \
-	.pba_shares = MSIX_SHARES_##of_pba, .table_shares = MSIX_SHARES_##of_table,
+	.pba_shares = MSIX_SHARES_##of_pba, .table_shares = MSIX_SHARES_##of_table, \
 	.isolation = MSIX_##how
 
 #define REST(bytes_before, bytes_after, pages) \

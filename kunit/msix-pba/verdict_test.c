@@ -12,6 +12,7 @@
 #define COST(low, median, high) { \
 	.reads = 808, .low_ps = (low), .median_ps = (median), .high_ps = (high) \
 }
+
 #define NOT_MEASURED {}
 
 /**

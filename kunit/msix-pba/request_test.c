@@ -5,7 +5,7 @@
 
 #include "request.h"
 
-#define OFFSET_MAX 0xfffffffffffffffcULL
+#define LAST_OFFSET 0xfffffffffffffffcULL
 
 /**
  * struct request_row - what was written, and what it means
@@ -26,7 +26,7 @@ static const struct request_row request_rows[] = {
 	{ "pba bar0+0x1000", 2, { { 3, 0x2000 }, { 0, 0x1000 } } },
 	{ "bar0+0x1000 pba", 2, { { 0, 0x1000 }, { 3, 0x2000 } } },
 	{ "bar5+4096   bar2+0", 2, { { 5, 4096 }, { 2, 0 } } },
-	{ "bar2+0xfffffffffffffffc", 1, { { 2, OFFSET_MAX } } },
+	{ "bar2+0xfffffffffffffffc", 1, { { 2, LAST_OFFSET } } },
 	{ "pba\tpba", 2, { { 3, 0x2000 }, { 3, 0x2000 } } },
 	{ "" },
 	{ "\n" },

@@ -5,8 +5,8 @@ import re
 from typing import NamedTuple
 
 REGION = re.compile(r"^ *([0-9a-f]{16})-([0-9a-f]{16}) \(prio -?\d+, [^)]*\): (\S+)", re.MULTILINE)
-ACCESS = re.compile(r"^memory_region_ops_(read|write) cpu -?\d+ mr \S+ addr 0x([0-9a-f]+) value \S+ size (\d+)",
-                    re.MULTILINE)
+# Not from the beginning of a line: what the guest writes on its console is in between.
+ACCESS = re.compile(r"memory_region_ops_(read|write) cpu -?\d+ mr \S+ addr 0x([0-9a-f]+) value \S+ size (\d+)")
 ACCESS_EVENTS = "memory_region_ops_*"
 
 

@@ -22,6 +22,7 @@ READS = 808
 EINVAL, ENODEV = "Invalid argument", "No such device"
 ROUNDS = 20
 UNPLUG_DEADLINE = 120
+NUMBERED = "BARs are numbered 0 to 5: write barN+OFFSET"
 MISUSE = 'write "pba", "barN+OFFSET", or two of these to compare'
 
 NOTHING, TABLE, PBA, REGISTERS = "nothing", "the table only", "the PBA only", "possibly registers"
@@ -100,12 +101,12 @@ class Function:
         return json.loads(self.vm.run(f"cat {self.dir}/msix_pba/json"))
 
     def measure(self, request):
-        self.vm.run(f"printf '%s' '{request}' > {self.dir}/msix_pba/measure")
+        self.vm.run(f"echo '{request}' > {self.dir}/msix_pba/measure")
         return self.json()["measurement"]
 
     def refuse(self, request):
         """What the shell says when the request is refused."""
-        status, output = self.vm.try_run(f"printf '%s' '{request}' > {self.dir}/msix_pba/measure")
+        status, output = self.vm.try_run(f"echo '{request}' > {self.dir}/msix_pba/measure")
         expect(f"{request!r} is refused", status != 0, True)
         return output.strip()
 
@@ -114,7 +115,7 @@ class Function:
         self.vm.run(f"printf '\\x{byte:02x}' | dd of={self.dir}/config bs=1 seek={offset} conv=notrunc 2>/dev/null")
 
     def config(self):
-        return bytes.fromhex(self.vm.run(f"od -An -v -tx1 -w256 {self.dir}/config").replace(" ", "").strip())
+        return bytes.fromhex(self.vm.run(f"od -An -v -tx1 -N256 {self.dir}/config"))
 
     def capability(self, ident):
         """Offset of a capability, by a walk of our own."""
@@ -152,6 +153,7 @@ class Test:
             self.lockdown()
 
     def one_warning(self, lines):
+        lines = [line for line in lines if "hot page" in line]
         expect("lines", len(lines), 1)
         expect_in("the line", lines[0], f"{pci_name(MEGASAS)}: msix_pba: hot page likely: "
                                         "the MSI-X PBA shares its page (bar1+0x3000)")
@@ -193,7 +195,7 @@ class Test:
                    "not measured: write pba, barN+OFFSET, or two of these\n")
         for slot, request, reads in (
                 (E1000E, "pba", {(3, 0x2000): READS}),
-                (E1000E, "pba bar3+0x1000", {(3, 0x2000): READS, (3, 0x1000): READS}),
+                (E1000E, "pba bar3+0", {(3, 0x2000): READS, (3, 0x0): READS}),
                 (NVME, "bar0+0x2000", {(0, 0x2000): READS})):
             with self.case(f"{request}: reads what was named, {READS} times 4 bytes, nothing else"):
                 self.exact_reads(Function(self.vm, slot), request, reads)
@@ -216,7 +218,7 @@ class Test:
 
     def emulated_pages(self):
         for function, request in ((self.e1000e, "pba"), (self.e1000e, "pba bar3+0x1000"),
-                                  (self.e1000e, "bar3+0x1000 pba"), (self.nvme, "pba bar0+0x1000")):
+                                  (self.e1000e, "bar3+0x1000 pba"), (self.nvme, "pba bar0+0x1c")):
             with self.case(f"slot {function.slot}, {request}: all pages of an emulated guest are alike: cannot tell"):
                 if self.vm.accel != "tcg":
                     raise ktap.Skip("with KVM an emulated page is trapped, and told so")
@@ -238,9 +240,8 @@ class Test:
 
     def bad_requests(self):
         for request, why in (
-                ("", MISUSE), ("1", MISUSE), ("table", MISUSE), ("pba pba pba", MISUSE), ("bar", MISUSE),
-                ("bar6+0", "BARs are numbered 0 to 5: write barN+OFFSET"),
-                ("bar0", "BARs are numbered 0 to 5: write barN+OFFSET"),
+                ("", MISUSE), ("1", MISUSE), ("table", MISUSE), ("pba pba pba", MISUSE),
+                ("bar", NUMBERED), ("bar0", NUMBERED), ("bar6+0", NUMBERED),
                 ("bar0+x", "the offset is no number: write barN+OFFSET, like bar0+0x1000"),
                 ("bar0+2", "the offset must be a multiple of 4"),
                 ("bar5+0", "it has no such memory BAR"), ("bar2+0", "it has no such memory BAR"),
@@ -256,8 +257,7 @@ class Test:
     def refused(self, function, request, error, why):
         log = Log(self.vm)
         with host.Accesses(self.vm) as accesses:
-            # an empty write does not reach a file
-            expect_in("the shell", function.refuse(request or "\\n"), error)
+            expect_in("the shell", function.refuse(request), error)
         expect("accesses to the BARs", accesses.to_bars(function.slot), {})
         expect("lines", [line.split(": ", 1)[1] for line in log.of_module("msix_pba")],
                [f"msix_pba: not measured: {why}"])
@@ -302,7 +302,6 @@ class Test:
                 log = Log(self.vm)
                 expect_in("insmod", self.vm.try_run(f"insmod /ko/msix_pba.ko devices={value}")[1], EINVAL)
                 expect_in("the line", log.of_module("msix_pba")[0], "refused: ")
-                expect_in("modules", "\n" + self.vm.run("lsmod"), "\nModule")
                 expect("msix_pba is loaded", "msix_pba" in self.vm.run("lsmod"), False)
         with self.case(f"{ROUNDS} times loaded and unloaded while its files are read and written"):
             self.load_rounds()
@@ -347,7 +346,7 @@ class Test:
             self.vm.run(f"echo 1 > $(echo {plugged}/enable)")
             expect_in("layout", self.vm.run(f"cat {plugged}/msix_pba/layout"),
                       "pba: bar 3, offset 0x2000, 8 bytes, pages 0x2000-0x2fff")
-        directory = self.vm.run(f"echo {plugged}").strip()
+        directory = self.vm.run(f"dirname $(dirname $(echo {plugged}/msix_pba/json))").strip()
         with self.case("removed by the user while being read, and found again, 10 times"):
             self.begin_readers(directory, "removal")
             for _ in range(10):
@@ -371,8 +370,8 @@ class Test:
         self.vm.run("mkdir /tmp/security; mount -t securityfs none /tmp/security; "
                     "echo confidentiality > /tmp/security/lockdown")
         expect_in("lockdown", self.vm.run("cat /tmp/security/lockdown"), "[confidentiality]")
-        status, _ = self.vm.try_run(f"dd if={self.e1000e.dir}/resource2 of=/dev/null bs=4 count=1")
-        expect("programs are kept from I/O ports of devices", status != 0, True)
+        status, _ = self.vm.try_run(f"printf x | dd of={self.e1000e.dir}/config bs=1 conv=notrunc")
+        expect("programs cannot write configuration space", status != 0, True)
         expect("verdict", self.ivshmem.measure("bar0+8 bar2+0")["verdict"], "trapped")
         expect_in("layout", self.vm.run(f"cat {self.nvme.dir}/msix_pba/layout"), "page of the pba: shared with nothing")
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # pylint: disable=wrong-import-position
-import host
+import emulator
 from ivshmem_server import Server
 from lib import build, checks, kernels, ktap, vm as machine
 from lib.checks import Log, expect, expect_in, wait_until
@@ -161,7 +161,7 @@ class Test:
     def layout(self, device):
         function = Function(self.vm, device.slot)
         found, text = function.json(), function.layout()
-        for name, truth in zip(("table", "pba"), host.structures(self.vm, device.slot)):
+        for name, truth in zip(("table", "pba"), emulator.structures(self.vm, device.slot)):
             told = {key: found[name][key] for key in truth._fields}
             expect(f"json: {name}", told, truth._asdict())
             expect(f"layout: {name}", text[name],
@@ -209,7 +209,7 @@ class Test:
             self.vm.run(f"echo 1 > {function.dir}/enable")
 
     def exact_reads(self, function, request, reads):
-        with host.Accesses(self.vm) as accesses:
+        with emulator.Accesses(self.vm) as accesses:
             function.measure(request)
         expect("accesses to the BARs", accesses.to_bars(function.slot),
                {(bar, offset, "read", 4): count for (bar, offset), count in reads.items()})
@@ -256,7 +256,7 @@ class Test:
 
     def refused(self, function, request, error, why):
         log = Log(self.vm)
-        with host.Accesses(self.vm) as accesses:
+        with emulator.Accesses(self.vm) as accesses:
             expect_in("the shell", function.refuse(request), error)
         expect("accesses to the BARs", accesses.to_bars(function.slot), {})
         expect("lines", [line.split(": ", 1)[1] for line in log.of_module("msix_pba")],

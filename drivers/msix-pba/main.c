@@ -127,7 +127,7 @@ static int __init msix_pba_init(void)
 
 static void __exit msix_pba_exit(void)
 {
-	/* the notifier may be waiting for this lock no more than we for the notifier */
+	/* not under the lock: whoever is being notified may hold it */
 	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
 	pci_lock_rescan_remove();
 	msix_functions_drop_all();

@@ -318,6 +318,7 @@ static struct attribute *pba_disk_attrs[] = {
 	&dev_attr_interrupts.attr,
 	NULL,
 };
+
 static const struct attribute_group pba_disk_group = { .attrs = pba_disk_attrs };
 
 /* --- coming and going --- */

@@ -10,6 +10,7 @@ from pathlib import Path
 from lib import build, vfio_user
 from lib.stage import stage
 
+import be2net
 from kvm_host import Device, KvmHost
 
 MODULES = ("mmio_probe", "pba_disk", "msix_pba")
@@ -19,22 +20,45 @@ MACS = ("02:00:00:be:00:01", "02:00:00:be:00:02")
 
 
 @contextlib.contextmanager
-def host(kernel, name="host", **arguments):
+def host(kernel, name="host"):
     """Yields the host, with its devices bound, and the models by name."""
     with contextlib.ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assigned-")))
-        modules = build.build(kernel)
         with stage("building the device models"):
             vfio_user.make("all")
         models = start_models(stack, directory)
-        disk = directory / "disk"
-        write_numbered_blocks(disk)
+        yield stack.enter_context(booted(kernel, name, [*emulated_devices(directory), *model_devices(models)])), models
+
+
+@contextlib.contextmanager
+def coherent_host(kernel, name="host-coherent"):
+    """Yields a host whose IOMMU makes all DMA coherent. QEMU does not do that beside models."""
+    with tempfile.TemporaryDirectory(prefix="assigned-") as directory:
+        with booted(kernel, name, emulated_devices(Path(directory)), snoop_control=True) as machine:
+            yield machine
+
+
+@contextlib.contextmanager
+def booted(kernel, name, devices, **arguments):
+    modules = build.build(kernel)
+    with contextlib.ExitStack() as stack:
         with stage(f"booting a host with {kernel.release}"):
-            machine = stack.enter_context(KvmHost(
-                kernel, devices(disk, models), name=name, memory_backend=True,
-                kos=[modules[module] for module in MODULES if module in modules], **arguments))
+            machine = stack.enter_context(KvmHost(kernel, devices, name=name, kos=[modules[module] for module in MODULES],
+                                                  **arguments))
             machine.bind_all()
-        yield machine, models
+        yield machine
+
+
+@contextlib.contextmanager
+def guest(machine):
+    """Yields a guest of the host, with our modules loaded."""
+    with stage("booting its guest"):
+        stack = contextlib.ExitStack()
+        inside = stack.enter_context(machine.guest())
+    with stack:
+        for module in MODULES:
+            inside.run(f"modprobe {module}")
+        yield inside
 
 
 def start_models(stack, directory):
@@ -43,8 +67,8 @@ def start_models(stack, directory):
     models = {}
     for number, (name, model, options, end) in enumerate((
             ("pba-page", "pba-page", (), None),
-            ("be2", "be2", ("--mac", MACS[0]), wire),
-            ("be2 of the host", "be2", ("--mac", MACS[1]), other_end))):
+            (be2net.GUEST_CARD, "be2", ("--mac", MACS[0]), wire),
+            (be2net.HOST_CARD, "be2", ("--mac", MACS[1]), other_end))):
         models[name] = vfio_user.Model(model, directory, number, options, end)
         stack.callback(models[name].stop)
     return models
@@ -57,15 +81,20 @@ def write_numbered_blocks(path):
             file.write(number.to_bytes(8, "little").ljust(BLOCK, b"\0"))
 
 
-def devices(disk, models):
+def emulated_devices(directory):
+    disk = directory / "disk"
+    write_numbered_blocks(disk)
     return [
         nvme("nvme", disk),
         # What VFIO can do for a device with such a layout: table and PBA get a BAR of their own.
         nvme("nvme, relocated", disk, "x-msix-relocation=bar2"),
         Device("e1000e", "e1000e,netdev=net", ("-netdev", "user,id=net")),
-        *(Device(name, json.dumps({"driver": "vfio-user-pci", "socket": {"type": "unix", "path": str(model.socket)}}),
-                 is_assigned=name != "be2 of the host") for name, model in models.items()),
     ]
+
+
+def model_devices(models):
+    return [Device(name, json.dumps({"driver": "vfio-user-pci", "socket": {"type": "unix", "path": str(model.socket)}}),
+                   is_assigned=name != be2net.HOST_CARD) for name, model in models.items()]
 
 
 def nvme(name, disk, assignment=""):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How often the guest's accesses were trapped, as its host counted, and what one of them takes."""
+"""How often the guest's accesses were trapped, as its host counted."""
 
 from typing import NamedTuple
 
@@ -40,11 +40,3 @@ class ReadCount:
                    if kind == READ and address // PAGE == self.address // PAGE}
         at = on_page.pop(self.address, 0)
         self.trapped = Trapped(at, sum(on_page.values()))
-
-
-def measured(host, function, place, reads):
-    """What reads cost, and how many were trapped: apart, as counting costs. Returns (Reads, Trapped)."""
-    times = function.read(place, reads)
-    with ReadCount(host, function, place) as count:
-        function.read(place, reads)
-    return times, count.trapped

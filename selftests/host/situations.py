@@ -6,7 +6,7 @@ while there is one: when a vector fires that is masked. (Before QEMU 2.7 it did 
 is trapped with it, as the CPU's page tables know only whole pages.
 """
 
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 from lib.checks import wait_until
 
@@ -23,7 +23,7 @@ class Page(NamedTuple):
 
 class Situation(NamedTuple):
     name: str
-    function: Function
+    enter: Callable         # from the one before
     pages: list
 
 
@@ -35,82 +35,117 @@ RELOCATED_TABLE = Place(2, 0)
 E1000E_STATUS, E1000E_TABLE, E1000E_PBA = Place(0, 0x8), Place(3, 0), Place(3, 0x2000)
 E1000E_TX_VECTOR = 1
 E1000E_GATEWAY = "10.0.2.2"
-# selftests/devices/pba-page/main.c
-TICKET, DOORBELL, MODEL_PBA, MODEL_TABLE = Place(0, 0x3000), Place(0, 0x3004), Place(0, 0x3800), Place(0, 0x2000)
+# selftests/devices/pba-page/main.c. The bits themselves are not read: QEMU's vfio-user asks the model for them.
+DOORBELL, RUNG, MODEL_PBA_PAGE, MODEL_TABLE = Place(0, 0), Place(0, 0x3000), Place(0, 0x3c00), Place(0, 0x2000)
 
 
-def nvme(guest):
-    """Yields each situation while it is so."""
-    disk = Disk(guest, "nvme")
-    yield Situation("nvme", disk, nvme_pages(pba_is_trapped=False))
-    disk.mask(0)
-    disk.admin_command()
-    wait_for_pending(guest, disk, True)
-    yield Situation("nvme, a masked vector fired", disk, nvme_pages(pba_is_trapped=True))
-    disk.unmask(0)
-    wait_for_pending(guest, disk, False)
-    yield Situation("nvme, unmasked again", disk, nvme_pages(pba_is_trapped=False))
+class Subject:
+    """An assigned function, and the situations that it can be brought into, one after the other."""
+
+    name = ""
+    vector = 0              # which fires while masked
+
+    def __init__(self, guest):
+        self.guest = guest
+        self.function = None
+
+    def situations(self):
+        return [Situation(self.name, self.prepare, self.pages(False)),
+                Situation(f"{self.name}, masked vector fired", self.make_pending, self.pages(True)),
+                Situation(f"{self.name}, unmasked again", self.unmask, self.pages(False))]
+
+    def prepare(self):
+        """Gives the function a driver that uses the vector."""
+        raise NotImplementedError
+
+    def pages(self, pba_is_trapped):
+        raise NotImplementedError
+
+    def fire(self):
+        """Makes the function send the vector's interrupt."""
+        raise NotImplementedError
+
+    def make_pending(self):
+        self.function.mask(self.vector)
+        self.fire()
+        self._wait_for("enable")
+
+    def unmask(self):
+        self.function.unmask(self.vector)
+        self._wait_for("disable")
+
+    def _wait_for(self, what):
+        """Until QEMU says that it emulates the PBA of this function, or no longer: the last that it says of it."""
+        event = f"vfio_msix_pba_{what}"
+        address = self.guest.host.addresses[self.name]
+        wait_until(f"{event} of {self.name}", lambda: [
+            line for line in self.guest.traces() if address in line and "vfio_msix_pba_" in line][-1].startswith(event))
 
 
-def nvme_pages(pba_is_trapped):
-    return [Page("registers", NVME_REGISTERS, False), Page("beside the table", NVME_TABLE_PAGE, True),
-            Page("PBA", NVME_PBA, pba_is_trapped), Page("beside the PBA", NVME_PBA_PAGE, pba_is_trapped)]
+class Nvme(Subject):
+    """With a driver of ours that reads a register in every request."""
+
+    name = "nvme"
+
+    def prepare(self):
+        self.function = Disk(self.guest, self.name)
+
+    def fire(self):
+        self.function.admin_command()
+
+    def pages(self, pba_is_trapped):
+        return [Page("registers", NVME_REGISTERS, False), Page("beside the table", NVME_TABLE_PAGE, True),
+                Page("PBA", NVME_PBA, pba_is_trapped), Page("beside the PBA", NVME_PBA_PAGE, pba_is_trapped)]
 
 
-def relocated(guest):
-    yield Situation("nvme, relocated", Disk(guest, "nvme, relocated"), [
-        Page("was beside the table", NVME_TABLE_PAGE, False), Page("was beside the PBA", NVME_PBA_PAGE, False),
-        Page("table", RELOCATED_TABLE, True)])
+class Relocated(Nvme):
+    """What VFIO can do for a device with such a layout: nothing of the device's is on an emulated page."""
+
+    name = "nvme, relocated"
+
+    def situations(self):
+        return [Situation(self.name, self.prepare, [
+            Page("was beside the table", NVME_TABLE_PAGE, False), Page("was beside the PBA", NVME_PBA_PAGE, False),
+            Page("table", RELOCATED_TABLE, True)])]
 
 
-def e1000e(guest):
-    """With the stock driver; what it has sent is told by an interrupt, which is what fires while masked."""
-    card = Function(guest, "e1000e")
-    guest.run(f"""
-        modprobe e1000e
-        interface=$(ls {card.directory}/net)
-        ip link set $interface up && ip addr add 10.0.2.15/24 dev $interface
-        ping -c 3 -W 20 {E1000E_GATEWAY}""", timeout=120)
-    yield Situation("e1000e", card, e1000e_pages(pba_is_trapped=False))
-    card.mask(E1000E_TX_VECTOR)
-    guest.run(f"ping -c 1 -W 20 {E1000E_GATEWAY}", timeout=60)
-    wait_for_pending(guest, card, True)
-    yield Situation("e1000e, a masked vector fired", card, e1000e_pages(pba_is_trapped=True))
-    card.unmask(E1000E_TX_VECTOR)
-    wait_for_pending(guest, card, False)
-    yield Situation("e1000e, unmasked again", card, e1000e_pages(pba_is_trapped=False))
+class E1000e(Subject):
+    """With the stock driver. What has been sent is told by an interrupt."""
+
+    name = "e1000e"
+    vector = E1000E_TX_VECTOR
+
+    def prepare(self):
+        self.function = Function(self.guest, self.name)
+        self.guest.run(f"""
+            modprobe e1000e
+            interface=$(ls {self.function.directory}/net)
+            ip link set $interface up && ip addr add 10.0.2.15/24 dev $interface
+            ping -c 3 -W 20 {E1000E_GATEWAY}""", timeout=120)
+
+    def fire(self):
+        self.guest.run(f"ping -c 1 -W 20 {E1000E_GATEWAY}", timeout=60)
+
+    def pages(self, pba_is_trapped):
+        return [Page("registers", E1000E_STATUS, False), Page("table", E1000E_TABLE, True),
+                Page("PBA", E1000E_PBA, pba_is_trapped)]
 
 
-def e1000e_pages(pba_is_trapped):
-    return [Page("registers", E1000E_STATUS, False), Page("table", E1000E_TABLE, True),
-            Page("PBA", E1000E_PBA, pba_is_trapped)]
+class PbaPage(Subject):
+    """The layout of the report: a register of the device on the PBA's page."""
+
+    name = "pba-page"
+
+    def prepare(self):
+        self.function = Function(self.guest, self.name)
+        self.function.bind("mmio_probe")
+
+    def fire(self):
+        self.function.write(DOORBELL, 0)
+
+    def pages(self, pba_is_trapped):
+        return [Page("register", RUNG, pba_is_trapped), Page("beside the PBA", MODEL_PBA_PAGE, pba_is_trapped),
+                Page("table", MODEL_TABLE, True)]
 
 
-def pba_page(guest):
-    """The layout of the report: the device's own registers on the PBA's page."""
-    device = Function(guest, "pba-page")
-    device.bind("mmio_probe")
-    yield Situation("pba-page", device, pba_page_pages(pba_is_trapped=False))
-    device.mask(0)
-    device.write(DOORBELL, 0)
-    wait_for_pending(guest, device, True)
-    yield Situation("pba-page, a masked vector fired", device, pba_page_pages(pba_is_trapped=True))
-    device.unmask(0)
-    wait_for_pending(guest, device, False)
-    yield Situation("pba-page, unmasked again", device, pba_page_pages(pba_is_trapped=False))
-
-
-def pba_page_pages(pba_is_trapped):
-    return [Page("register", TICKET, pba_is_trapped), Page("PBA", MODEL_PBA, pba_is_trapped),
-            Page("table", MODEL_TABLE, True)]
-
-
-ALL = (nvme, relocated, e1000e, pba_page)
-
-
-def wait_for_pending(guest, function, is_pending):
-    """Until QEMU says that it emulates the PBA of this function, or no longer: the last that it says of it."""
-    event = f"vfio_msix_pba_{'enable' if is_pending else 'disable'}"
-    address = guest.host.addresses[function.name]
-    wait_until(f"{event} of {function.name}", lambda: [
-        line for line in guest.traces() if address in line and "vfio_msix_pba_" in line][-1].startswith(event))
+SUBJECTS = (Nvme, Relocated, E1000e, PbaPage)

@@ -3,13 +3,13 @@
  * A device whose registers share a page with the pending bit array, as some disks and RAID
  * controllers have it:
  *
- *	BAR 0	0x2000	vector table, alone on its page
- *		0x3000	TICKET: each read gives the next number, beginning with 1
- *		0x3004	DOORBELL: a write is an interrupt of that vector
+ *	BAR 0	0x0000	DOORBELL: a write is an interrupt of that vector
+ *		0x2000	vector table, alone on its page
+ *		0x3000	RUNG: how often the doorbell was rung
  *		0x3800	pending bit array
  *
- * The ticket tells a driver, in what it reads, how often the device was read: no read is lost and
- * none is done twice, whoever carries it out for the guest.
+ * The page of RUNG and PBA is memory that the guest has in common with the model, so that reading
+ * there costs what it costs on the way: nothing, unless somebody traps it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -23,11 +23,12 @@
 #include "vfu.h"
 
 #define VECTORS		4
+#define DOORBELL	0x0000
 #define TABLE		0x2000
-#define TICKET		0x3000
-#define DOORBELL	0x3004
+#define RUNG		0x3000
 #define PBA		0x3800
 #define BAR_SIZE	0x4000
+#define PAGE		0x1000
 
 /* Not assigned to anybody; QEMU's own test devices have the vendor, too. */
 #define VENDOR		0x1b36
@@ -38,16 +39,24 @@ static const char usage[] = "usage: %s --socket PATH [--control PATH] [--log FIL
 struct pba_page {
 	struct vfu *vfu;
 	struct control control;
-	uint32_t tickets;
-	uint64_t doorbells;
+	uint32_t rung;
 };
+
+static void set_rung(struct pba_page *device, uint32_t rung)
+{
+	uint8_t *memory = vfu_bar_memory(device->vfu, 0);
+
+	device->rung = rung;
+	*(volatile uint32_t *)(memory + RUNG) = rung;
+}
 
 static uint64_t pba_page_read(void *model, unsigned int bar, uint64_t offset, unsigned int size)
 {
-	struct pba_page *device = model;
-
+	(void)model;
 	(void)bar;
-	return offset == TICKET && size == sizeof(uint32_t) ? ++device->tickets : 0;
+	(void)offset;
+	(void)size;
+	return 0;
 }
 
 static void pba_page_write(void *model, unsigned int bar, uint64_t offset, unsigned int size,
@@ -58,26 +67,25 @@ static void pba_page_write(void *model, unsigned int bar, uint64_t offset, unsig
 	(void)bar;
 	if (offset != DOORBELL || size != sizeof(uint32_t))
 		return;
-	device->doorbells++;
+	set_rung(device, device->rung + 1);
 	if (value < VECTORS)
 		vfu_interrupt(device->vfu, value);
 }
 
 static void pba_page_reset(void *model, enum vfu_reset why)
 {
-	struct pba_page *device = model;
-
 	(void)why;
-	device->tickets = 0;
+	set_rung(model, 0);
 }
 
 static void print_counters(void *model, FILE *answer)
 {
 	const struct pba_page *device = model;
 
-	fprintf(answer, "tickets %" PRIu32 "\ndoorbells %" PRIu64 "\n", device->tickets,
-		device->doorbells);
+	fprintf(answer, "rung %" PRIu32 "\n", device->rung);
 }
+
+static const struct vfu_area shared = { .offset = RUNG, .size = PAGE };
 
 static const struct vfu_setup setup = {
 	.id = {
@@ -85,7 +93,7 @@ static const struct vfu_setup setup = {
 		.subsystem_vendor = VENDOR, .subsystem = DEVICE,
 		.class_code = 0x088000,
 	},
-	.bar = { [0] = { .size = BAR_SIZE } },
+	.bar = { [0] = { .size = BAR_SIZE, .shared = &shared, .shared_count = 1 } },
 	.msix = {
 		.config_offset = 0x80, .vectors = VECTORS,
 		.table_bar = 0, .table_offset = TABLE,

@@ -43,8 +43,8 @@ def booted(kernel, name, devices, **arguments):
     modules = build.build(kernel)
     with contextlib.ExitStack() as stack:
         with stage(f"booting a host with {kernel.release}"):
-            machine = stack.enter_context(KvmHost(kernel, devices, name=name, kos=[modules[module] for module in MODULES],
-                                                  **arguments))
+            machine = stack.enter_context(KvmHost(
+                kernel, devices, name=name, kos=[modules[module] for module in MODULES], **arguments))
             machine.bind_all()
         yield machine
 

@@ -11,8 +11,13 @@ def ping(host, guest, count=5):
     """With the stock driver at both ends; returns what ping printed."""
     for machine, card, address in ((host, HOST_CARD, HOST_ADDRESS), (guest, GUEST_CARD, GUEST_ADDRESS)):
         interface = bring_up(machine, card, address)
-        wait_until(f"{card} has a carrier", lambda: machine.run(f"cat /sys/class/net/{interface}/carrier").strip() == "1")
+        wait_for_carrier(machine, interface)
     return guest.run(f"ping -c {count} -W 20 {HOST_ADDRESS}", timeout=120)
+
+
+def wait_for_carrier(machine, interface):
+    wait_until(f"{interface} has a carrier",
+               lambda: machine.run(f"cat /sys/class/net/{interface}/carrier").strip() == "1")
 
 
 def bring_up(machine, card, address):

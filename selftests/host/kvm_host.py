@@ -79,8 +79,9 @@ class KvmHost:
             self.stack = stack.pop_all()
 
     def _arguments(self, snoop_control):
-        """The IOMMU comes first, or it would not be there for the devices. The guest's agent is our third serial port."""
-        arguments = ["-device", f"intel-iommu,intremap=on,caching-mode=on,snoop-control={'on' if snoop_control else 'off'}",
+        """The IOMMU comes before what is behind it. The guest's agent is our third serial port."""
+        snoop = "on" if snoop_control else "off"
+        arguments = ["-device", f"intel-iommu,intremap=on,caching-mode=on,snoop-control={snoop}",
                      # Models of ours see only memory that is a file.
                      "-object", f"memory-backend-memfd,id=ram,size={HOST_MEM},share=on",
                      "-chardev", f"socket,id=guest,path={self.channel_path},server=on,wait=off",

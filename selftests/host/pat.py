@@ -12,7 +12,8 @@ from function import PROBE
 from tracing import Probe
 
 TYPES = "/sys/kernel/btf"
-# The kernel's own, but for entry 5 (write-protected), which it uses for encrypted memory only. Nothing else writes this.
+# The kernel's own, but for entry 5 (write-protected), which it uses for encrypted memory only.
+# Nothing else writes this.
 WANTED = 0x0407000600070106
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""`make run-host`: which pages of an assigned device leave the guest, said by the guest and by its real KVM and VFIO host.
+"""`make run-host`: which pages of an assigned device trap, said by the guest and by its real KVM and VFIO host.
 
 Prints one table, then what it costs a disk: 4 KiB random reads, with a driver that reads a register in every request.
 """
@@ -88,7 +88,8 @@ def show_rates(rates):
     print(f"{'situation':30}" + "".join(f"{name:>28}" for name in names))
     for situation, values in rates.items():
         none = values[names[0]]
-        print(f"{situation:30}" + "".join(f"{f'{values[name]:.0f} (x {values[name] / none:.2f})':>28}" for name in names))
+        cells = (f"{values[name]:.0f} (x {values[name] / none:.2f})" for name in names)
+        print(f"{situation:30}" + "".join(f"{cell:>28}" for cell in cells))
 
 
 def show_pat(pat, guest):

@@ -35,10 +35,12 @@ PROGRAMS = {
 }
 
 
-def image(kernel, kos=(), files=None):
-    """The whole initramfs: the kernel's base, then our modules and the test's files."""
+def image(kernel, kos=(), files=None, stock_modules=()):
+    """The whole initramfs: the kernel's base, then more of its modules, our modules and the test's files."""
     overlay = cpio.Archive()
-    modules = StockModules(kernel)
+    modules = StockModules(kernel, stock_modules)
+    if stock_modules:
+        modules.add_to(overlay, but=StockModules(kernel).chosen)
     dependencies = modules.dependencies()
     for ko in map(Path, kos):
         content = ko.read_bytes()
@@ -96,15 +98,15 @@ def busybox_applets(userland):
 
 
 class StockModules:
-    """Those of MODULES that the kernel has as modules, and what they need."""
+    """Those of MODULES and of what else is named that the kernel has as modules, and what they need."""
 
-    def __init__(self, kernel):
+    def __init__(self, kernel, more=()):
         self.source_dir = kernel.modules_dir
         self.guest_dir = f"lib/modules/{kernel.release}"
         self.all = self._parse_modules_dep()
         by_name = {module_name(path): path for path in self.all}
         self.chosen = set()
-        for name in MODULES:
+        for name in [*MODULES, *more]:
             if name in by_name:
                 self.chosen |= {by_name[name], *self.all[by_name[name]]}
 
@@ -116,8 +118,8 @@ class StockModules:
     def dependencies(self):
         return {unpacked_name(path): [unpacked_name(need) for need in self.all[path]] for path in sorted(self.chosen)}
 
-    def add_to(self, archive):
-        for path in sorted(self.chosen):
+    def add_to(self, archive, but=frozenset()):
+        for path in sorted(self.chosen - but):
             content = (self.source_dir / path).read_bytes()
             if path.endswith(".xz"):
                 content = lzma.decompress(content)

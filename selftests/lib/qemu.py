@@ -36,13 +36,15 @@ def accelerator_argument(accel):
     return accel
 
 
-def command(kernel, accel, machine, cpus, mem, append, devices, program=None):
+def command(kernel, accel, machine, cpus, mem, append, devices, program=None, cpu=None):
     """The part of the command line that any run of this guest needs, wherever its console is.
 
-    The program is this machine's QEMU, unless another command line is given that starts one.
+    The program is this machine's QEMU, unless another command line is given that starts one. The CPU model is all that
+    the accelerator can do, unless one is named.
     """
     return [*(program or [binary()]), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-            "-machine", machine, "-accel", accelerator_argument(accel), "-cpu", CPU_MODEL[accel], "-smp", str(cpus), "-m", mem,
+            "-machine", machine, "-accel", accelerator_argument(accel), "-cpu", cpu or CPU_MODEL[accel],
+            "-smp", str(cpus), "-m", mem,
             "-kernel", str(kernel.vmlinuz), "-append", f"{APPEND} {append}".strip(), *devices]
 
 

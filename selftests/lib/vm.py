@@ -48,15 +48,16 @@ class VM:
     BOOT_DEADLINE = 120
 
     def __init__(self, kernel, devices=(), append="", mem="1G", cpus=2, machine="q35", accel=None,
-                 kos=(), files=None, name="guest", serial_log=None, boot_timeout=BOOT_DEADLINE, program=None):
+                 kos=(), files=None, name="guest", serial_log=None, boot_timeout=BOOT_DEADLINE, program=None,
+                 cpu=None, stock_modules=()):
         self.kernel = kernel
         self.accel = accelerator.choose(accel or os.environ.get("ACCEL") or "auto", kernel)
         self.lost = None
         self.seen_lines = 0
         self.seen_taint = TAINT_EXPECTED
-        argv = command(kernel, self.accel, machine, cpus, mem, append, devices, program)
+        argv = command(kernel, self.accel, machine, cpus, mem, append, devices, program, cpu)
         serial_log = serial_log or OUT / "test" / kernel.line / f"{name}.serial.log"
-        self.qemu = Qemu(argv, initramfs.image(kernel, kos, files), serial_log)
+        self.qemu = Qemu(argv, initramfs.image(kernel, kos, files, stock_modules), serial_log)
         try:
             self._answer_of(self.qemu.agent.wait_ready, boot_timeout, waiting_for="boot")
             self._answer_of(self.qemu.qmp.negotiate, waiting_for="QMP greeting")

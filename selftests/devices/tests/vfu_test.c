@@ -247,6 +247,7 @@ static void shared_area_is_shared(void **state)
 					sizeof(request), -1),
 			 0);
 	assert_int_equal(f->client.reply_fd, -1);
+	assert_int_equal(info->cap_offset, sizeof(*info));
 	request.argsz = info->argsz;
 	assert_int_equal(client_command(&f->client, MESSAGE_DEVICE_GET_REGION_INFO, &request,
 					sizeof(request), -1),

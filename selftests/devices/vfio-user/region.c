@@ -120,11 +120,12 @@ static int reply_shared_info(struct vfu *device, uint32_t room,
 	*info = *plain;
 	info->argsz = size;
 	info->flags |= VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS;
+	/* QEMU 11.1 demands it also of an answer that has no room for the capability. */
+	info->cap_offset = sizeof(*info);
 	if (room < size) {
 		/* The client asks again, with room for all of it. */
 		error = channel_reply(&device->channel, info, sizeof(*info), -1);
 	} else {
-		info->cap_offset = sizeof(*info);
 		fill_areas((void *)(info + 1), bar);
 		error = channel_reply(&device->channel, info, size, device->bars[plain->index].fd);
 	}

@@ -207,10 +207,30 @@ void bnm_restore(struct bnm_function *fn)
 }
 
 /**
- * bnm_after_unbind() - the driver is gone, or its probe failed
+ * bnm_after_failed_probe() - a driver did not take the function
  * @fn: the function
  *
- * Context: BUS_NOTIFY_UNBOUND_DRIVER or _DRIVER_NOT_BOUND, under the device lock.
+ * If it was to find a raised mask, it is given another chance without.
+ *
+ * Context: BUS_NOTIFY_DRIVER_NOT_BOUND, under the device lock.
+ */
+void bnm_after_failed_probe(struct bnm_function *fn)
+{
+	device_lock_assert(&fn->pdev->dev);
+	if (!fn->applied)
+		return;
+	bnm_restore(fn);
+	give_up(fn, BNM_UNDONE);
+	pci_warn(fn->pdev, "be2net_mask: no driver was bound with the raised coherent mask: put back to %u bit, tried again\n",
+		 bnm_bits(fn->before));
+	bnm_rebind_later(fn);
+}
+
+/**
+ * bnm_after_unbind() - the driver is gone
+ * @fn: the function
+ *
+ * Context: BUS_NOTIFY_UNBOUND_DRIVER, under the device lock.
  */
 void bnm_after_unbind(struct bnm_function *fn)
 {
@@ -246,6 +266,7 @@ void bnm_gather(struct bnm_function *fn, struct bnm_facts *facts)
 	facts->bus_limit = dev->bus_dma_limit;
 	facts->domain = domain_of(dev);
 	facts->max_mapping = dma_max_mapping_size(dev);
+	facts->overruled = fn->state == BNM_OVERRULED;
 	if (fn->state == BNM_APPLIED)
 		facts->raised_from = fn->before;
 }

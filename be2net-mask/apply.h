@@ -10,6 +10,7 @@ struct bnm_masks bnm_masks_of(struct device *dev);
 void bnm_learn(struct bnm_function *fn);
 void bnm_before_probe(struct bnm_function *fn);
 void bnm_after_probe(struct bnm_function *fn);
+void bnm_after_failed_probe(struct bnm_function *fn);
 void bnm_recheck(struct bnm_function *fn);
 void bnm_restore(struct bnm_function *fn);
 void bnm_after_unbind(struct bnm_function *fn);

@@ -18,13 +18,11 @@ static void add(struct pci_dev *pdev)
 	int err = bnm_function_add(pdev);
 
 	if (err)
-		pci_err(pdev, "be2net_mask: runs stock, its masks are not looked at: error %d\n", err);
+		pci_err(pdev, "be2net_mask: runs stock, its masks are not looked at: error %d\n",
+			err);
 }
 
-/*
- * The driver core calls this with the device lock held for the driver events.
- * When the device goes, only its last event is without a driver for sure.
- */
+/* The driver core holds the device lock meanwhile. */
 static void driver_event(struct bnm_function *fn, unsigned long event)
 {
 	switch (event) {
@@ -35,6 +33,8 @@ static void driver_event(struct bnm_function *fn, unsigned long event)
 		bnm_after_probe(fn);
 		break;
 	case BUS_NOTIFY_DRIVER_NOT_BOUND:
+		bnm_after_failed_probe(fn);
+		break;
 	case BUS_NOTIFY_UNBOUND_DRIVER:
 		bnm_after_unbind(fn);
 		break;
@@ -51,6 +51,7 @@ static int bus_event(struct notifier_block *nb, unsigned long event, void *data)
 			add(to_pci_dev(dev));
 		return NOTIFY_DONE;
 	}
+	/* not DEL_DEVICE: until it is off the bus, a driver may still be bound */
 	if (event == BUS_NOTIFY_REMOVED_DEVICE) {
 		bnm_function_drop(dev);
 		return NOTIFY_DONE;

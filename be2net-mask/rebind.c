@@ -44,10 +44,13 @@ void bnm_rebind_exit(void)
 	destroy_workqueue(rebinds);
 }
 
-static int rebind(struct device *dev)
+static void bind_again(struct bnm_function *fn)
 {
+	struct device *dev = &fn->pdev->dev;
+
 	device_release_driver(dev);
-	return device_attach(dev) > 0 ? 0 : -ENODEV;
+	if (device_attach(dev) <= 0)
+		pci_err(fn->pdev, "be2net_mask: no driver was bound again\n");
 }
 
 /**
@@ -58,8 +61,7 @@ void bnm_rebind_work(struct work_struct *work)
 {
 	struct bnm_function *fn = container_of(work, struct bnm_function, rebind);
 
-	if (rebind(&fn->pdev->dev))
-		pci_err(fn->pdev, "be2net_mask: no driver was bound again\n");
+	bind_again(fn);
 	bnm_function_put(fn);
 }
 
@@ -166,18 +168,21 @@ static int decide(struct bnm_function *fn, bool on, enum usage *usage)
 
 static int result(struct bnm_function *fn, bool on)
 {
-	bool done;
+	int err;
 
 	device_lock(&fn->pdev->dev);
-	done = (fn->state == BNM_APPLIED) == on;
+	if (!fn->bound)
+		err = -ENODEV;
+	else
+		err = (fn->state == BNM_APPLIED) == on ? 0 : -EOPNOTSUPP;
 	device_unlock(&fn->pdev->dev);
-	return done ? 0 : -EOPNOTSUPP;
+	return err;
 }
 
 static int choose(struct bnm_function *fn, bool on)
 {
 	enum usage usage;
-	int todo, err;
+	int todo;
 
 	todo = decide(fn, on, &usage);
 	if (todo <= 0)
@@ -186,10 +191,10 @@ static int choose(struct bnm_function *fn, bool on)
 		pci_info(fn->pdev, "be2net_mask: done when its driver is bound again: as it has no network interface, only you know when it is not in use\n");
 		return 0;
 	}
-	err = rebind(&fn->pdev->dev);
-	/* the driver may have declared less than before: then it is being bound again */
+	bind_again(fn);
+	/* if the driver did not take it, or declares less than before, it is being bound without */
 	flush_workqueue(rebinds);
-	return err ?: result(fn, on);
+	return result(fn, on);
 }
 
 /**

@@ -90,7 +90,7 @@ struct bnm_verdict bnm_judge(const struct bnm_facts *facts)
 		.passthrough = judge_passthrough(facts),
 		.swiotlb = judge_swiotlb(facts),
 		.rings = judge_rings(facts),
-		.can_raise = bnm_room(&facts->masks) == BNM_ROOM,
+		.can_raise = !facts->overruled && bnm_room(&facts->masks) == BNM_ROOM,
 		.beyond_streaming = facts->masks.coherent > facts->masks.streaming,
 	};
 }
@@ -187,7 +187,7 @@ static void say_reach(struct words *words, u64 mask)
 static const char *who_chooses(enum bnm_era era)
 {
 	return era == BNM_ERA_GROUP ?
-		"boot with iommu=pt, or write identity to its IOMMU group's file type while no driver is bound" :
+		"boot with iommu=pt, or unbind it and write identity to its IOMMU group's type" :
 		"boot with iommu=pt";
 }
 
@@ -231,6 +231,8 @@ static void say_rings(struct words *words, const struct bnm_facts *facts, enum b
 	say(words, "; coherent %u bit", bnm_bits(facts->masks.coherent));
 	if (facts->raised_from)
 		say(words, " (raised from %u bit)", bnm_bits(facts->raised_from));
+	if (facts->overruled)
+		say(words, ", which the driver itself sets");
 	switch (rings) {
 	case BNM_RINGS_ANYWHERE:
 		say(words, ": rings lie anywhere");
@@ -298,8 +300,8 @@ void bnm_verdict_text(char *text, const struct bnm_facts *facts)
 	say_rings(&words, facts, verdict.rings);
 	say_buffers(&words, facts, verdict.swiotlb);
 	if (verdict.beyond_streaming)
-		say(&words, "; coherent memory may lie beyond what the driver says the device reaches");
+		say(&words, "; coherent memory may lie beyond what the driver says is reached");
 	if (verdict.can_raise)
-		say(&words, "; the coherent mask can be raised to %u bit: write 1 to coherent_mask/apply",
+		say(&words, "; can be raised to %u bit: write 1 to coherent_mask/apply",
 		    bnm_bits(facts->masks.streaming));
 }

@@ -52,6 +52,7 @@ enum bnm_domain {
  * @max_mapping: largest mapping in bytes (dma_max_mapping_size()); SIZE_MAX
  *	unless SWIOTLB may be asked for this function's buffers
  * @raised_from: the coherent mask before it was raised; 0 when it was not
+ * @overruled: it was raised once, and the driver set its own
  */
 struct bnm_facts {
 	enum bnm_era era;
@@ -62,6 +63,7 @@ struct bnm_facts {
 	enum bnm_domain domain;
 	size_t max_mapping;
 	u64 raised_from;
+	bool overruled;
 };
 
 /**

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The differences between kernels, each behind one name. No other file asks. */
+/*
+ * The differences between kernel trees, each behind one name. What a tree has is
+ * found by probe.mk (BNM_HAVE_...); no other file asks.
+ */
 #ifndef _BNM_COMPAT_H
 #define _BNM_COMPAT_H
 
 #include <linux/iommu.h>
-#include <linux/version.h>
 
 #include "../verdict.h"
 
 /*
  * What the kernel does with masks, and who may choose a domain, shows in no
- * header, so here the version is asked for. A distribution that backported its
- * IOMMU drivers may be an era ahead.
+ * header: what came together with it does. 5.11 and 5.12 are taken for 5.10.
  */
 static inline enum bnm_era bnm_running_era(void)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 8, 0)
+#if !defined(BNM_HAVE_DEF_DOMAIN_TYPE)
 	return BNM_ERA_MASKS;
-#elif LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0)
+#elif defined(BNM_HAVE_DOMAIN_ATTR)
 	return BNM_ERA_BOOT;
 #else
 	return BNM_ERA_GROUP;

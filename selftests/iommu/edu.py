@@ -11,6 +11,9 @@ from lib.paths import OUT
 PARAMETERS = "/sys/module/edu_masks/parameters"
 DRIVER = "/sys/bus/pci/drivers/edu_masks"
 LOW = 1 << 32
+# An IOMMU's address that was freed is given again to memory of the same size as long as it fits, so what is to get
+# an address of its own has another size.
+OTHER_RING_KIB = 128
 
 
 def device(slot, bits=64):
@@ -74,7 +77,7 @@ class Edu(Function):
 
     def bind(self, **parameters):
         """With these parameters of the driver, after those of before were reset; returns what the shell says."""
-        values = {"streaming": 64, "coherent": 0, "netdev": "N", **parameters}
+        values = {"streaming": 64, "coherent": 0, "netdev": "N", "ring_kib": 64, **parameters}
         return self.vm.try_run("".join(f"echo {value} > {PARAMETERS}/{name}\n" for name, value in values.items())
                                + f"echo {self.address} > {DRIVER}/bind", timeout=120)[1].strip()
 

@@ -34,8 +34,8 @@
 
 /* Of what is moved at a time; the device has room for 4096. */
 #define CHUNK 2048
-/* An order at which no allocation kills processes to get memory. */
-#define RING_SIZE SZ_64K
+/* At this size and above no allocation kills processes to get memory. */
+#define LEAST_RING SZ_64K
 #define ROUNDS 1000
 /* A transfer takes 100 ms of the guest's time. */
 #define DMA_TIMEOUT_US (30 * USEC_PER_SEC)
@@ -52,11 +52,16 @@ static bool netdev;
 module_param(netdev, bool, 0644);
 MODULE_PARM_DESC(netdev, "make a network interface of it, that sends nothing");
 
+static uint ring_kib = LEAST_RING / SZ_1K;
+module_param(ring_kib, uint, 0644);
+MODULE_PARM_DESC(ring_kib, "size of the coherent memory in KiB");
+
 /**
  * struct edu - one device
  * @pdev: the PCI function
  * @registers: BAR 0
- * @ring: coherent memory, RING_SIZE bytes
+ * @ring: coherent memory
+ * @ring_size: in bytes
  * @ring_dma: its address for the device
  * @netdev: the interface; NULL if it has none
  */
@@ -64,6 +69,7 @@ struct edu {
 	struct pci_dev *pdev;
 	void __iomem *registers;
 	void *ring;
+	size_t ring_size;
 	dma_addr_t ring_dma;
 	struct net_device *netdev;
 };
@@ -87,7 +93,7 @@ static void eat(gfp_t zone)
 	const gfp_t flags = GFP_KERNEL | zone | __GFP_NORETRY | __GFP_NOWARN;
 	int order;
 
-	for (order = 10; order >= get_order(RING_SIZE); order--) {
+	for (order = 10; order >= get_order(LEAST_RING); order--) {
 		for (;;) {
 			struct piece *piece = (void *)__get_free_pages(flags, order);
 
@@ -127,7 +133,7 @@ static int set_eat_low(const char *value, const struct kernel_param *param)
 
 static const struct kernel_param_ops eat_low_ops = { .set = set_eat_low };
 module_param_cb(eat_low, &eat_low_ops, NULL, 0200);
-MODULE_PARM_DESC(eat_low, "1: hold all memory below 4 GiB that comes in pieces as large as the ring");
+MODULE_PARM_DESC(eat_low, "1: hold all memory below 4 GiB that comes in pieces as large as the least ring");
 
 /* --- a platform that refuses a mask --- */
 
@@ -370,11 +376,12 @@ static int edu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	pci_set_master(pdev);
 	set_masks(&pdev->dev);
-	edu->ring = dma_alloc_coherent(&pdev->dev, RING_SIZE, &edu->ring_dma,
+	edu->ring_size = max_t(size_t, ring_kib * SZ_1K, LEAST_RING);
+	edu->ring = dma_alloc_coherent(&pdev->dev, edu->ring_size, &edu->ring_dma,
 				       GFP_KERNEL | __GFP_NOWARN);
 	if (!edu->ring) {
-		pci_notice(pdev, "no ring: %d KiB of coherent memory below %u bit are not to be had\n",
-			   RING_SIZE / SZ_1K, fls64(pdev->dev.coherent_dma_mask));
+		pci_notice(pdev, "no ring: %zu KiB of coherent memory below %u bit are not to be had\n",
+			   edu->ring_size / SZ_1K, fls64(pdev->dev.coherent_dma_mask));
 		return -ENOMEM;
 	}
 	err = devm_device_add_group(&pdev->dev, &edu_group);
@@ -385,7 +392,7 @@ static int edu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 
 err_free_ring:
-	dma_free_coherent(&pdev->dev, RING_SIZE, edu->ring, edu->ring_dma);
+	dma_free_coherent(&pdev->dev, edu->ring_size, edu->ring, edu->ring_dma);
 	return err;
 }
 
@@ -394,7 +401,7 @@ static void edu_remove(struct pci_dev *pdev)
 	struct edu *edu = pci_get_drvdata(pdev);
 
 	remove_netdev(edu);
-	dma_free_coherent(&pdev->dev, RING_SIZE, edu->ring, edu->ring_dma);
+	dma_free_coherent(&pdev->dev, edu->ring_size, edu->ring, edu->ring_dma);
 	pci_clear_master(pdev);
 }
 

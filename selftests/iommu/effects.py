@@ -5,11 +5,12 @@ from lib import vm
 from lib.failure import Failure
 from lib.stage import stage
 from cards import LOGS, MODULE
-from edu import LOW, Edu, device
+from edu import LOW, OTHER_RING_KIB, Edu, device
 from rows import ICOUNT, NONE, PASSED, TRANSLATED
 
 SLOT = 4
-MEM = "5G"
+# Half of it lies above 4 GiB, as in a guest of 8 GiB, but less of it has to be used up.
+MEM, MACHINE = "1G", "q35,max-ram-below-4g=512M"
 # Else the kernel takes bus addresses below 4 GiB as long as there are any, whatever the mask.
 FORCEDAC = TRANSLATED._replace(name="on forcedac", append=TRANSLATED.append + " iommu.forcedac=1")
 ROWS = (NONE, PASSED, TRANSLATED, FORCEDAC)
@@ -21,7 +22,7 @@ def measure(kernel, modules):
     for row in ROWS:
         kos = [modules["be2net_mask"], modules["edu_masks"]]
         with stage(f"edu, {row.name}"), \
-                vm.VM(kernel, [*row.iommu, *ICOUNT, *device(SLOT)], f"nokaslr {row.append}", MEM, 1, kos=kos,
+                vm.VM(kernel, [*row.iommu, *ICOUNT, *device(SLOT)], f"nokaslr {row.append}", MEM, 1, MACHINE, kos=kos,
                       serial_log=LOGS / "edu.serial.log", boot_timeout=600) as guest:
             guest.run(f"insmod {MODULE} ids=1234:11e8; insmod /ko/edu_masks.ko", timeout=120)
             edu = Edu(guest, SLOT)
@@ -53,7 +54,9 @@ def rings(edu):
         if mode == "with":
             edu.apply()
             edu.unbind()
-            bind(edu)
+            bind(edu, ring_kib=OTHER_RING_KIB)
+            if edu.masks() != (64, 64):
+                raise Failure("the coherent mask was not raised")
         phys, dma, right = edu.moved("ring")
         if not right:
             raise Failure("the data were wrong")

@@ -115,7 +115,7 @@ class Guest:
             expect("apply", function.apply(), "")
             expect("state", function.mask("state"), "waiting")
             expect("masks of the bound driver", function.masks(), (64, 32))
-        with self.bound(function):
+        with self.bound(function, ring_kib=edu.OTHER_RING_KIB):
             expect("state", function.mask("state"), "applied")
             expect("masks", function.masks(), (64, 64))
             yield

@@ -78,7 +78,7 @@ def table(found):
     columns = {"map 64": "64-bit map", "map 32": "32-bit map", "memory without": "memory", "memory with": "raised",
                "address without": "address", "address with": "raised", "low memory gone, without": "low gone",
                "low memory gone, with": "raised"}
-    lines = ["edu: instructions to map and unmap 4 KiB above 4 GiB, by streaming mask; with a coherent mask of 32 bit, or",
-             "raised to 64: the ring's memory and bus address, below or above 4 GiB; when no memory below is left",
+    lines = ["edu: instructions to map and unmap 4 KiB above 4 GiB, by streaming mask; with the coherent mask 32 bit",
+             "or raised to 64: the ring's memory and bus address, below or above 4 GiB; when no memory below is left",
              f"{'':13}" + "".join(f"{title:12}" for title in columns.values())]
     return lines + [f"{name:13}" + "".join(f"{row[key]:12}" for key in columns) for name, row in found.items()]

@@ -12,7 +12,7 @@ TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 # On the debug kernel everything takes several times as long; these are what it has most to say about.
 TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py kunit/run.py kunit/check_build.py
 
-.PHONY: modules run run-nics run-host bench shell test kunit coverage check help clean
+.PHONY: modules run run-nics run-host run-iommu bench shell test kunit coverage check help clean
 
 ifneq ($(filter $(KVER),$(KERNEL_LINES)),)
 modules:
@@ -39,6 +39,10 @@ run-nics:
 run-host:
 	@selftests/setup.sh run-host
 	@selftests/host/run.py
+
+run-iommu:
+	@selftests/setup.sh run-iommu
+	@selftests/iommu/run.py
 
 bench:
 	@selftests/setup.sh bench
@@ -77,6 +81,7 @@ help:
 	@echo 'make run      boot a guest and compare the DMA paths of a disk and a network card'
 	@echo 'make run-nics network cards as device models, under the stock drivers of a guest'
 	@echo 'make run-host a real KVM and VFIO host, emulated: which pages of an assigned device trap, by guest and host'
+	@echo 'make run-iommu what an IOMMU costs a network card, and what DMA masks decide'
 	@echo 'make bench    count the instructions that DMA mappings cost on each path; CHECK=1: only whether they became more'
 	@echo 'make shell    a prompt in the same guest, with the modules loaded'
 	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels, JOBS how many programs at a time,'

@@ -17,8 +17,10 @@
 #include "bounce.h"
 #include "counters.h"
 #include "device.h"
+#include "memory.h"
 #include "pool.h"
 #include "scatter.h"
+#include "window.h"
 
 /* The pool must have room for the rings and receive buffers of a device or two. */
 #define MIN_POOL_MB 4
@@ -26,8 +28,12 @@
 /* Most bytes of one segment of a request: the largest size that CPUs cache. */
 #define SEGMENT_SIZE (64UL << 10)
 
+/* Where nothing else is said. */
+#define DEFAULT_POOL_MB 64
+
 /* Set once, by vdma_bounce_init(). */
 static unsigned int pool_mb;
+static struct vdma_window window;
 static bool fill_for_all;
 static enum vdma_fill fill_choice;
 
@@ -379,7 +385,7 @@ static bool create_pool(void)
 	mutex_lock(&pool_lock);
 	if (pool)
 		goto unlock;
-	new = vdma_pool_create(pool_bytes(), &largest_buffer);
+	new = vdma_pool_create(pool_bytes(), window.size ? &window : NULL, &largest_buffer);
 	if (IS_ERR(new)) {
 		pr_err("no pool of %u MiB: error %ld\n", pool_mb, PTR_ERR(new));
 		goto unlock;
@@ -478,40 +484,74 @@ static int parse_fill(const char *fill)
 	return 0;
 }
 
-/**
- * vdma_bounce_init() - take the parameters of the pool
- * @mb: size of the pool in MiB
- * @fill: what bounce buffers hold before the device writes to them: "auto" (by
- *	the type of the device), "preserve", "zero" or "none"
- *
- * The pool itself is made for the first device that needs it.
- *
- * Context: may sleep; module init.
- * Return: 0, or -EINVAL with the reason in the log.
- */
-int vdma_bounce_init(unsigned int mb, const char *fill)
+/* How much of the guest's memory may be the pool's. */
+static int check_against_memory(unsigned int mb)
 {
 	unsigned long memory_mb = totalram_pages() >> (20 - PAGE_SHIFT);
 
+	if (mb <= memory_mb / 4 * 3)
+		return 0;
+	pr_err("pool_mb=%u refused: more than three quarters of the guest's %lu MiB\n",
+	       mb, memory_mb);
+	return -EINVAL;
+}
+
+static int check_against_window(unsigned int mb)
+{
+	if (mb <= window.size >> 20)
+		return 0;
+	pr_err("pool_mb=%u refused: more than the %llu MiB of its window, pool_size=\n",
+	       mb, window.size >> 20);
+	return -EINVAL;
+}
+
+/* Memory of a window serves for nothing else, so that all of it is taken unless told not to. */
+static unsigned int default_pool_mb(void)
+{
+	return window.size ? min_t(u64, window.size, VDMA_EXTENT_MAX) >> 20 : DEFAULT_POOL_MB;
+}
+
+static int take_pool_mb(unsigned int mb)
+{
+	if (!mb)
+		mb = default_pool_mb();
 	if (mb < MIN_POOL_MB) {
 		pr_err("pool_mb=%u refused: a pool has %u MiB or more\n", mb, MIN_POOL_MB);
 		return -EINVAL;
 	}
-	if (mb > memory_mb / 4 * 3) {
-		pr_err("pool_mb=%u refused: more than three quarters of the guest's %lu MiB\n",
-		       mb, memory_mb);
-		return -EINVAL;
-	}
-	if (parse_fill(fill)) {
-		pr_err("fill=%s refused: use auto, preserve, zero or none\n", fill);
-		return -EINVAL;
-	}
 	pool_mb = mb;
-	return 0;
+	return window.size ? check_against_window(mb) : check_against_memory(mb);
 }
 
 /**
- * vdma_bounce_exit() - give the pool's memory back
+ * vdma_bounce_init() - take the parameters of the pool
+ * @parameters: the parameters
+ *
+ * The pool itself is made for the first device that needs it, but its window is
+ * taken now.
+ *
+ * Context: may sleep; module init.
+ * Return: 0; or with the reason in the log -EINVAL, or what vdma_window_take() returned.
+ */
+int vdma_bounce_init(const struct vdma_bounce_parameters *parameters)
+{
+	int err;
+
+	err = vdma_window_parse(parameters->pool_phys, parameters->pool_size, &window);
+	if (err)
+		return err;
+	err = take_pool_mb(parameters->pool_mb);
+	if (err)
+		return err;
+	if (parse_fill(parameters->fill)) {
+		pr_err("fill=%s refused: use auto, preserve, zero or none\n", parameters->fill);
+		return -EINVAL;
+	}
+	return window.size ? vdma_window_take(&window, "pool_phys=, pool_size=") : 0;
+}
+
+/**
+ * vdma_bounce_exit() - give the pool's memory back, and its window
  *
  * Context: may sleep; module exit, with no device left.
  */
@@ -520,6 +560,7 @@ void vdma_bounce_exit(void)
 	if (pool)
 		vdma_pool_destroy(pool);
 	pool = NULL;
+	vdma_window_release(&window);
 }
 
 /* --- /sys/bus/virtio/drivers/virtio_dma/pool/ --- */

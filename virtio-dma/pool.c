@@ -12,23 +12,20 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitops.h>
-#include <linux/cc_platform.h>
+#include <linux/build_bug.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/idr.h>
-#include <linux/io.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
 #include <linux/percpu.h>
-#include <linux/set_memory.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include "memory.h"
 #include "pool.h"
 
 /* Blocks of an order are 1 << order slots; the largest are 128 MiB. */
@@ -120,7 +117,7 @@ struct chunk {
 
 /* A block: chunk number above, slot number in the low 24 bits. */
 #define BLOCK_SLOT_BITS 24
-#define CHUNK_MAX_SIZE (16ULL << 30)
+static_assert(VDMA_EXTENT_MAX >> VDMA_SLOT_SHIFT <= 1U << BLOCK_SLOT_BITS);
 
 /**
  * struct cache - free blocks that one CPU keeps at hand
@@ -137,16 +134,6 @@ struct cache {
 };
 
 /**
- * struct piece - what the page allocator gave
- * @page: first page
- * @order: of the page allocator
- */
-struct piece {
-	struct page *page;
-	unsigned int order;
-};
-
-/**
  * struct vdma_pool - the pool
  * @chunks: its chunks; entries below @chunk_count never change
  * @chunk_count: how many
@@ -158,8 +145,7 @@ struct piece {
  * @most: most slots in use, as seen at refills
  * @capacity: blocks of each order that a CPU may cache
  * @caches: of each CPU
- * @pieces: where the memory came from
- * @piece_count: how many
+ * @memory: where the chunks' memory comes from
  */
 struct vdma_pool {
 	struct chunk *chunks[MAX_CHUNKS];
@@ -172,8 +158,7 @@ struct vdma_pool {
 	u64 most;
 	u16 capacity[CACHED_ORDERS];
 	struct cache __percpu *caches;
-	struct piece *pieces;
-	unsigned int piece_count;
+	struct vdma_memory memory;
 };
 
 static u32 to_block(unsigned int chunk, u32 slot)
@@ -957,86 +942,13 @@ err_no_buffer:
 
 /* --- making a pool --- */
 
-/* What is asked of the page allocator, and the least that is taken instead. */
-#define PIECE_SIZE (4UL << 20)
-#define PIECE_MIN_SIZE (64UL << 10)
-
-static int by_address(const void *a, const void *b)
-{
-	unsigned long pfn_a = page_to_pfn(((const struct piece *)a)->page);
-	unsigned long pfn_b = page_to_pfn(((const struct piece *)b)->page);
-
-	return pfn_a < pfn_b ? -1 : pfn_a > pfn_b;
-}
-
-static size_t piece_size(const struct piece *piece)
-{
-	return PAGE_SIZE << piece->order;
-}
-
-static void free_pieces(struct vdma_pool *pool)
-{
-	while (pool->piece_count--)
-		__free_pages(pool->pieces[pool->piece_count].page,
-			     pool->pieces[pool->piece_count].order);
-	kvfree(pool->pieces);
-}
-
-/* There was room for more of them, had they been small. */
-static void trim_pieces(struct vdma_pool *pool)
-{
-	size_t size = array_size(pool->piece_count, sizeof(*pool->pieces));
-	struct piece *pieces = kvmalloc(size, GFP_KERNEL);
-
-	if (!pieces)
-		return;
-	memcpy(pieces, pool->pieces, size);
-	kvfree(pool->pieces);
-	pool->pieces = pieces;
-}
-
-/* Large pieces first, smaller ones where memory is fragmented. Zeroed: the host will see it. */
-static int alloc_pieces(struct vdma_pool *pool, size_t size)
-{
-	unsigned int order = get_order(min_t(size_t, size, PIECE_SIZE));
-	size_t got = 0;
-
-	pool->pieces = kvcalloc(DIV_ROUND_UP(size, PIECE_MIN_SIZE),
-				sizeof(*pool->pieces), GFP_KERNEL);
-	if (!pool->pieces)
-		return -ENOMEM;
-
-	while (got < size) {
-		struct piece *piece = &pool->pieces[pool->piece_count];
-
-		piece->order = order;
-		piece->page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
-					  __GFP_RETRY_MAYFAIL, order);
-		if (piece->page) {
-			pool->piece_count++;
-			got += piece_size(piece);
-			continue;
-		}
-		if (PAGE_SIZE << order <= PIECE_MIN_SIZE)
-			goto err_free_pieces;
-		order--;
-	}
-	trim_pieces(pool);
-	sort(pool->pieces, pool->piece_count, sizeof(*pool->pieces), by_address, NULL);
-	return 0;
-
-err_free_pieces:
-	free_pieces(pool);
-	return -ENOMEM;
-}
-
 static void destroy_chunk(struct chunk *chunk)
 {
 	vfree(chunk->slots);
 	kfree(chunk);
 }
 
-static struct chunk *create_chunk(struct page *page, size_t size)
+static struct chunk *create_chunk(const struct vdma_extent *extent)
 {
 	struct chunk *chunk = kzalloc(sizeof(*chunk), GFP_KERNEL);
 	unsigned long flags;
@@ -1044,9 +956,9 @@ static struct chunk *create_chunk(struct page *page, size_t size)
 
 	if (!chunk)
 		return NULL;
-	chunk->phys = page_to_phys(page);
-	chunk->vaddr = page_address(page);
-	chunk->count = size >> VDMA_SLOT_SHIFT;
+	chunk->phys = extent->phys;
+	chunk->vaddr = extent->vaddr;
+	chunk->count = extent->size >> VDMA_SLOT_SHIFT;
 	/*
 	 * All tables in one: whole pages of 4 MiB of pool, which kmalloc would round
 	 * up. Who wanted the pool says that there is no memory for it.
@@ -1071,87 +983,52 @@ static struct chunk *create_chunk(struct page *page, size_t size)
 	return chunk;
 }
 
-static int add_chunk(struct vdma_pool *pool, struct page *page, size_t size)
+static int add_chunk(struct vdma_pool *pool, const struct vdma_extent *extent)
 {
 	struct chunk *chunk;
 
 	if (pool->chunk_count == MAX_CHUNKS)
 		return -ENOMEM;
-	chunk = create_chunk(page, size);
+	chunk = create_chunk(extent);
 	if (!chunk)
 		return -ENOMEM;
 	pool->chunks[pool->chunk_count++] = chunk;
 	pool->slots += chunk->count;
 	pool->largest = max(pool->largest, largest_run(chunk));
-	pool->end = max_t(phys_addr_t, pool->end, chunk->phys + size);
+	pool->end = max_t(phys_addr_t, pool->end, extent->phys + extent->size);
 	return 0;
 }
 
-static void destroy_chunks(struct vdma_pool *pool)
+static void remove_chunks(struct vdma_pool *pool)
 {
-	while (pool->chunk_count)
-		destroy_chunk(pool->chunks[--pool->chunk_count]);
+	while (pool->chunk_count) {
+		struct chunk *chunk = pool->chunks[--pool->chunk_count];
+		struct vdma_extent extent = {
+			.phys = chunk->phys,
+			.vaddr = chunk->vaddr,
+			.size = (size_t)chunk->count << VDMA_SLOT_SHIFT,
+		};
+
+		destroy_chunk(chunk);
+		vdma_memory_put(&pool->memory, &extent);
+	}
 }
 
-/* Neighbouring pieces make one chunk, so that buffers may be larger than a piece. */
-static int create_chunks(struct vdma_pool *pool)
+static int enlarge(struct vdma_pool *pool, size_t size, gfp_t gfp)
 {
-	unsigned int i = 0;
-	int err = 0;
+	struct vdma_extent *extents;
+	int count, i, err = 0;
 
-	while (i < pool->piece_count && !err) {
-		struct page *first = pool->pieces[i].page;
-		size_t size = 0;
-
-		do
-			size += piece_size(&pool->pieces[i++]);
-		while (i < pool->piece_count && size < CHUNK_MAX_SIZE &&
-		       page_to_phys(pool->pieces[i].page) == page_to_phys(first) + size);
-		err = add_chunk(pool, first, size);
+	count = vdma_memory_get(&pool->memory, size, gfp, &extents);
+	if (count < 0)
+		return count;
+	for (i = 0; i < count; i++) {
+		err = err ?: add_chunk(pool, &extents[i]);
+		if (err)
+			vdma_memory_put(&pool->memory, &extents[i]);
 	}
-	if (err)
-		destroy_chunks(pool);
+	kvfree(extents);
 	return err;
-}
-
-/*
- * In a memory-encrypting guest the host can only read what has been decrypted.
- * Memory that cannot be encrypted again must never be used by the kernel for
- * anything else: it is leaked on purpose.
- */
-static int share_with_host(struct vdma_pool *pool)
-{
-	unsigned int i;
-
-	if (!cc_platform_has(CC_ATTR_MEM_ENCRYPT))
-		return 0;
-	for (i = 0; i < pool->piece_count; i++) {
-		const struct piece *piece = &pool->pieces[i];
-
-		if (set_memory_decrypted((unsigned long)page_address(piece->page),
-					 1 << piece->order))
-			return -EIO;
-	}
-	return 0;
-}
-
-static void unshare_with_host(struct vdma_pool *pool)
-{
-	unsigned int i, kept = 0;
-
-	if (!cc_platform_has(CC_ATTR_MEM_ENCRYPT))
-		return;
-	for (i = 0; i < pool->piece_count; i++) {
-		struct piece piece = pool->pieces[i];
-
-		if (set_memory_encrypted((unsigned long)page_address(piece.page),
-					 1 << piece.order))
-			pr_warn("%zu KiB of the pool could not be encrypted again: leaked\n",
-				piece_size(&piece) >> 10);
-		else
-			pool->pieces[kept++] = piece;
-	}
-	pool->piece_count = kept;
 }
 
 static void set_cache_capacity(struct vdma_pool *pool)
@@ -1179,14 +1056,17 @@ static int create_caches(struct vdma_pool *pool)
 
 /**
  * vdma_pool_create() - make a pool
- * @size: bytes; rounded up to what the page allocator gives in one piece
+ * @size: bytes; rounded up to what there is in one piece
+ * @window: where it is to lie, which stays as long as the pool does; NULL: in memory
+ *	from the page allocator
  * @largest: receives the size in bytes of the largest buffer it can hold
  *
  * Context: may sleep.
  * Return: the pool, or ERR_PTR(-ENOMEM) if there is not that much memory, or
  * only in too many pieces; ERR_PTR(-EIO) if it could not be decrypted.
  */
-struct vdma_pool *vdma_pool_create(size_t size, size_t *largest)
+struct vdma_pool *vdma_pool_create(size_t size, const struct vdma_window *window,
+				   size_t *largest)
 {
 	struct vdma_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
 	int err = -ENOMEM;
@@ -1194,28 +1074,21 @@ struct vdma_pool *vdma_pool_create(size_t size, size_t *largest)
 	if (!pool)
 		return ERR_PTR(err);
 	ida_init(&pool->ids);
-	err = alloc_pieces(pool, size);
+	err = vdma_memory_init(&pool->memory, window);
 	if (err)
 		goto err_free_pool;
-	err = create_chunks(pool);
+	err = enlarge(pool, size, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	if (err)
-		goto err_free_pieces;
+		goto err_remove_chunks;
 	err = create_caches(pool);
 	if (err)
-		goto err_destroy_chunks;
-	err = share_with_host(pool);
-	if (err)
-		goto err_unshare;
+		goto err_remove_chunks;
 	*largest = (size_t)pool->largest << VDMA_SLOT_SHIFT;
 	return pool;
 
-err_unshare:
-	unshare_with_host(pool);
-	free_percpu(pool->caches);
-err_destroy_chunks:
-	destroy_chunks(pool);
-err_free_pieces:
-	free_pieces(pool);
+err_remove_chunks:
+	remove_chunks(pool);
+	vdma_memory_exit(&pool->memory);
 err_free_pool:
 	kfree(pool);
 	return ERR_PTR(err);
@@ -1229,10 +1102,9 @@ err_free_pool:
  */
 void vdma_pool_destroy(struct vdma_pool *pool)
 {
-	unshare_with_host(pool);
 	free_percpu(pool->caches);
-	destroy_chunks(pool);
-	free_pieces(pool);
+	remove_chunks(pool);
+	vdma_memory_exit(&pool->memory);
 	kfree(pool);
 }
 

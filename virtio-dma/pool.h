@@ -17,6 +17,7 @@
 #define VDMA_NO_ORIGINAL (~(phys_addr_t)0)
 
 struct vdma_pool;
+struct vdma_window;
 
 /**
  * struct vdma_pool_user - one user of a pool
@@ -64,7 +65,8 @@ struct vdma_pool_info {
  */
 typedef void (*vdma_pool_visitor)(void *in_pool, phys_addr_t original, size_t size);
 
-struct vdma_pool *vdma_pool_create(size_t size, size_t *largest);
+struct vdma_pool *vdma_pool_create(size_t size, const struct vdma_window *window,
+				   size_t *largest);
 void vdma_pool_destroy(struct vdma_pool *pool);
 
 int vdma_pool_join(struct vdma_pool *pool, struct vdma_pool_user *user);

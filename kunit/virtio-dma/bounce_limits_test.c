@@ -35,7 +35,7 @@ static void bounce_parameters(struct kunit *test)
 		const char *fill;
 		int err;
 	} rows[] = {
-		{ 4, "auto", 0 }, { 3, "auto", -EINVAL }, { 0, "auto", -EINVAL },
+		{ 4, "auto", 0 }, { 3, "auto", -EINVAL }, { 0, "auto", 0 },
 		{ UINT_MAX, "auto", -EINVAL }, { 4, "", -EINVAL }, { 4, "zeros", -EINVAL },
 		{ 4, "Zero", -EINVAL }, { 4, "zero", 0 }, { 4, "preserve", 0 }, { 4, "none", 0 },
 		{ BOUNCED_POOL_MB, "auto", 0 },
@@ -43,7 +43,7 @@ static void bounce_parameters(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		KUNIT_EXPECT_EQ_MSG(test, vdma_bounce_init(rows[i].mb, rows[i].fill), rows[i].err,
+		KUNIT_EXPECT_EQ_MSG(test, routing_pool(rows[i].mb, rows[i].fill), rows[i].err,
 				    "pool_mb=%u fill=%s", rows[i].mb, rows[i].fill);
 }
 
@@ -72,7 +72,7 @@ static void bounce_pool_without_memory(struct kunit *test)
 	const char *why;
 
 	vdma_bounce_exit();
-	KUNIT_ASSERT_EQ(test, vdma_bounce_init(4, "auto"), 0);
+	KUNIT_ASSERT_EQ(test, routing_pool(4, "auto"), 0);
 	current->fail_nth = 1;
 	why = vdma_path_bounce.unavailable(b.vd);
 	current->fail_nth = 0;
@@ -169,7 +169,7 @@ static void *get_8_mib(struct kunit *test)
 	struct vdma_pool *pool;
 	size_t largest;
 
-	pool = vdma_pool_create(SZ_64M, &largest);
+	pool = vdma_pool_create(SZ_64M, NULL, &largest);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pool);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, action_destroy_pool, pool), 0);
 	KUNIT_ASSERT_EQ(test, vdma_pool_join(pool, &user), 0);

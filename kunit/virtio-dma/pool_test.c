@@ -40,7 +40,7 @@ static void action_destroy_pool(void *pool)
 
 static struct vdma_pool *create_pool(struct kunit *test, size_t size, size_t *largest)
 {
-	struct vdma_pool *pool = vdma_pool_create(size, largest);
+	struct vdma_pool *pool = vdma_pool_create(size, NULL, largest);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pool);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, action_destroy_pool, pool), 0);
@@ -1140,7 +1140,7 @@ static int run_create(void *context)
 {
 	struct creation *creation = context;
 
-	creation->pool = vdma_pool_create(creation->size, &creation->largest);
+	creation->pool = vdma_pool_create(creation->size, NULL, &creation->largest);
 	if (IS_ERR(creation->pool))
 		return PTR_ERR(creation->pool);
 	if (info_of(creation->pool).size == creation->size)

@@ -11,6 +11,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 
+#include "memory.c"
 #include "pool.c"
 #include "pool_model.c"
 
@@ -49,7 +50,7 @@ static int __init vdma_pool_test_init(void)
 	if (!seed)
 		seed = get_random_long() >> 16;
 	pr_info("seed=%lu mib=%u\n", seed, mib);
-	pool = vdma_pool_create((size_t)mib << 20, &largest);
+	pool = vdma_pool_create((size_t)mib << 20, NULL, &largest);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	pr_info("%u chunks, largest buffer %zu KiB\n", pool->chunk_count, largest >> 10);

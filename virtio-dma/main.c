@@ -21,7 +21,11 @@ MODULE_PARM_DESC(rules, "comma-separated DEVICE=PATH; DEVICE: net, blk, ... | PC
 
 static uint pool_mb;
 module_param(pool_mb, uint, 0444);
-MODULE_PARM_DESC(pool_mb, "size of the bounce pool in MiB, at least 4 (default 64, or all of the window)");
+MODULE_PARM_DESC(pool_mb, "what the bounce pool begins with in MiB, at least 4 (default 16, or all of the window)");
+
+static uint pool_max_mb;
+module_param(pool_max_mb, uint, 0444);
+MODULE_PARM_DESC(pool_max_mb, "what the bounce pool may grow to in MiB (default an eighth of memory, or all of the window); pool_mb: it does not grow");
 
 static char *pool_phys;
 module_param(pool_phys, charp, 0444);
@@ -52,6 +56,7 @@ static int __init virtio_dma_init(void)
 {
 	const struct vdma_bounce_parameters bounce = {
 		.pool_mb = pool_mb,
+		.pool_max_mb = pool_max_mb,
 		.pool_phys = pool_phys,
 		.pool_size = pool_size,
 		.fill = fill,

@@ -129,6 +129,11 @@ enum vdma_window_verdict vdma_window_judge(const struct vdma_window *window,
 	return VDMA_WINDOW_FINE;
 }
 
+static bool is_assigned_memory(const struct resource *r)
+{
+	return resource_type(r) == IORESOURCE_MEM && r->end && !(r->flags & IORESOURCE_UNSET);
+}
+
 /* The BAR that a window would lie over need not be claimed by any driver yet. */
 static struct pci_dev *pci_dev_within(u64 first, u64 last)
 {
@@ -139,8 +144,7 @@ static struct pci_dev *pci_dev_within(u64 first, u64 last)
 		for (i = 0; i < PCI_NUM_RESOURCES; i++) {
 			const struct resource *r = &dev->resource[i];
 
-			if (resource_type(r) == IORESOURCE_MEM && r->end && !(r->flags & IORESOURCE_UNSET) &&
-			    r->start <= last && r->end >= first)
+			if (is_assigned_memory(r) && r->start <= last && r->end >= first)
 				return dev;
 		}
 	return NULL;
@@ -245,7 +249,8 @@ int vdma_window_take(struct vdma_window *window, const char *who)
 	if (err)
 		return err;
 	if (!request_mem_region(window->phys, window->size, "virtio_dma pool")) {
-		refuse(window, who, "/proc/iomem shows what else is there: name memory that nothing else has");
+		refuse(window, who,
+		       "/proc/iomem shows what else is there: name memory that nothing else has");
 		return -EBUSY;
 	}
 	window->vaddr = memremap(window->phys, window->size, MEMREMAP_WB | MEMREMAP_DEC);
@@ -255,7 +260,8 @@ int vdma_window_take(struct vdma_window *window, const char *who)
 		goto err_release;
 	}
 	if (!answers(window)) {
-		refuse(window, who, "there is no memory behind part of it: give the guest more, or name less");
+		refuse(window, who,
+		       "there is no memory behind part of it: give the guest more, or name less");
 		err = -EINVAL;
 		goto err_unmap;
 	}

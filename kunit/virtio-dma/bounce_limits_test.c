@@ -169,10 +169,10 @@ static void *get_8_mib(struct kunit *test)
 	struct vdma_pool *pool;
 	size_t largest;
 
-	pool = vdma_pool_create(SZ_64M, NULL, &largest);
+	pool = vdma_pool_create(SZ_64M, 0, NULL, &largest);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pool);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, action_destroy_pool, pool), 0);
-	KUNIT_ASSERT_EQ(test, vdma_pool_join(pool, &user), 0);
+	KUNIT_ASSERT_EQ(test, vdma_pool_join(pool, &user, U64_MAX), 0);
 	KUNIT_ASSERT_EQ(test, vdma_pool_alloc(pool, &user, SZ_8M, VDMA_NO_ORIGINAL, &buffer), 0);
 	vdma_pool_leave(pool, &user);
 	return buffer.vaddr;
@@ -428,7 +428,7 @@ static void bounce_full(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, dma_alloc_coherent(b.dev, SZ_4K, &addr, GFP_KERNEL));
 	KUNIT_EXPECT_EQ(test, lines_with(since, "pool is full", line, sizeof(line)), 1);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, full), "%s", line);
-	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, "largest run 0; raise pool_mb (now 32)"),
+	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, "largest run 0; raise pool_max_mb (now 32)"),
 				  "%s", line);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, dev_name(b.dev)), "%s", line);
 	stats = bounced_stats(&b);

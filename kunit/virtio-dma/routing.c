@@ -19,7 +19,7 @@ static bool started;
 
 /**
  * routing_pool() - say what pool there is to be
- * @pool_mb: size of the bounce pool in MiB
+ * @pool_mb: size of the bounce pool in MiB, which does not grow
  * @fill: what bounce buffers hold at first, as in the module's parameter
  *
  * Context: may sleep.
@@ -27,7 +27,11 @@ static bool started;
  */
 int routing_pool(unsigned int pool_mb, const char *fill)
 {
-	const struct vdma_bounce_parameters parameters = { .pool_mb = pool_mb, .fill = fill };
+	const struct vdma_bounce_parameters parameters = {
+		.pool_mb = pool_mb,
+		.pool_max_mb = pool_mb,
+		.fill = fill,
+	};
 
 	return vdma_bounce_init(&parameters);
 }

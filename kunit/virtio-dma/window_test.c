@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The window: what is written of it, what is said of it, and taking it from the running kernel. */
 #include <kunit/test.h>
+#include <linux/bits.h>
 #include <linux/ioport.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
@@ -11,7 +12,7 @@
 
 /* A machine that can address 1 TiB. */
 #define TOP (TIB - 1)
-#define TIB (1ULL << 40)
+#define TIB BIT_ULL(40)
 
 struct judged {
 	const char *what;
@@ -143,7 +144,8 @@ static resource_size_t any_bar(void)
 
 	for_each_pci_dev(dev)
 		for (i = 0; i < PCI_STD_NUM_BARS; i++)
-			if (pci_resource_flags(dev, i) & IORESOURCE_MEM && pci_resource_start(dev, i))
+			if (pci_resource_flags(dev, i) & IORESOURCE_MEM &&
+			    pci_resource_start(dev, i))
 				bar = pci_resource_start(dev, i);
 	return bar;
 }

@@ -54,7 +54,7 @@ REFUSED = [
      r"there is no memory behind part of it: give the guest more, or name less"),
     (dict(pool_phys=f"{ECAM:#x}", pool_size="64M"),
      r"/proc/iomem shows what else is there: name memory that nothing else has"),
-    (dict(pool_phys="256M", pool_size="64M", pool_mb=65), r"pool_mb=65 refused: more than the 64 MiB of its window.*"),
+    (dict(pool_phys="256M", pool_size="64M", pool_mb=65), r"pool_mb=65 refused: more than the 64 MiB of its window"),
     (dict(pool_phys="256M", pool_size="64M", pool_mb=3), r"pool_mb=3 refused: a pool has 4 MiB or more"),
 ]
 
@@ -114,6 +114,73 @@ def test_pool_in_window(suite, machine, disk, size, **parameters):
         machine.run("modprobe virtio_blk")
 
 
+# --- the window of a platform hook ---
+
+def ultravisor(machine, phys, size):
+    """Load the module that plays an Ultravisor; returns what insmod says: '' when it worked."""
+    return machine.try_run(f"insmod /ko/virtio_dma_ultravisor.ko window_phys={phys} window_size={size}")[1].strip()
+
+
+def told(log):
+    return "\n".join(log.of_module())
+
+
+def test_hook(suite, machine, disk, nic):
+    with checks.case(suite, machine, "an Ultravisor's hook: all devices bounce, in its window"):
+        machine.run("rmmod virtio_blk")
+        expect("insmod says", pool.load(machine), "")
+        expect("insmod of the hook says", ultravisor(machine, WINDOW, 64 * MIB), "")
+        machine.run("modprobe virtio_blk; modprobe virtio_net")
+        for device in disk, nic:
+            guest.expect_dma(device, state="attached", path="bounce", reason="hook ultravisor")
+        expect("the pool", pool.chunks(machine), [range(WINDOW, WINDOW + 64 * MIB)])
+        disk.check_data()
+        nic.up()
+        nic.check_ping()
+        nic.down()
+    with checks.case(suite, machine, "the window stays the pool's when the hook has gone, and the hook may come again"):
+        machine.run("rmmod virtio_dma_ultravisor")
+        disk.check_data()
+        expect("insmod of the hook says", ultravisor(machine, WINDOW, 64 * MIB), "")
+        machine.run("rmmod virtio_dma_ultravisor")
+        log = checks.Log(machine)
+        suite.check(ultravisor(machine, WINDOW, 32 * MIB), "another window was taken")
+        expect_in("log", told(log), "hook ultravisor refused: it wants the pool at 0x10000000, 33554432 bytes, but it "
+                                    "is to lie at 0x10000000, 67108864 bytes")
+        machine.run("rmmod virtio_blk && rmmod virtio_net && rmmod virtio_dma")
+        expect("claimed after unloading", claims(machine), [])
+
+
+def test_hook_refused(suite, machine, disk):
+    with checks.case(suite, machine, "a hook with a window that is the kernel's memory is refused"):
+        expect("insmod says", pool.load(machine, "blk=bounce"), "")
+        log = checks.Log(machine)
+        suite.check(ultravisor(machine, 64 * MIB, 64 * MIB), "it was taken")
+        expect_in("log", told(log), "window of 67108864 bytes at 0x4000000 (hook ultravisor) refused: the kernel uses "
+                                    "memory there: boot with memmap=64M$0x4000000")
+        suite.check(not guest.loaded(machine, "virtio_dma_ultravisor"), "it is loaded")
+    with checks.case(suite, machine, "a hook with a window is refused when the pool has been made elsewhere"):
+        machine.run("modprobe virtio_blk")
+        guest.expect_dma(disk, state="attached", path="bounce")
+        log = checks.Log(machine)
+        suite.check(ultravisor(machine, WINDOW, 64 * MIB), "it was taken")
+        expect_in("log", told(log), "hook ultravisor refused: it wants the pool at 0x10000000, but that is made "
+                                    "already; load it before the first device is bounced")
+        disk.check_data()
+        machine.run("rmmod virtio_blk && rmmod virtio_dma")
+    with checks.case(suite, machine, "a hook's window is to be that of the parameters: refused, taken"):
+        expect("insmod says", pool.load(machine, pool_phys=WINDOW, pool_size="64M"), "")
+        log = checks.Log(machine)
+        suite.check(ultravisor(machine, WINDOW + 64 * MIB, 64 * MIB), "it was taken")
+        expect_in("log", told(log), "but it is to lie at 0x10000000, 67108864 bytes; load virtio_dma with these, or "
+                                    "without pool_phys=")
+        expect("insmod of the hook says", ultravisor(machine, WINDOW, 64 * MIB), "")
+        machine.run("modprobe virtio_blk")
+        guest.expect_dma(disk, state="attached", path="bounce", reason="hook ultravisor")
+        disk.check_data()
+        machine.run("rmmod virtio_blk; rmmod virtio_dma_ultravisor; rmmod virtio_dma; modprobe virtio_blk")
+
+
 def main():
     suite = ktap.Suite("window")
     kernel = kernels.wanted()
@@ -129,6 +196,8 @@ def main():
             test_over_a_device(suite, machine, disk)
             test_pool_in_window(suite, machine, disk, 64 * MIB)
             test_pool_in_window(suite, machine, disk, 8 * MIB, pool_mb=8)
+            test_hook(suite, machine, disk, guest.Nic(machine, DEVICE))
+            test_hook_refused(suite, machine, disk)
     suite.finish()
 
 

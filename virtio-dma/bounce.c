@@ -17,8 +17,11 @@
 #include "bounce.h"
 #include "counters.h"
 #include "device.h"
+#include "memory.h"
 #include "pool.h"
 #include "scatter.h"
+#include "trace.h"
+#include "window.h"
 
 /* The pool must have room for the rings and receive buffers of a device or two. */
 #define MIN_POOL_MB 4
@@ -26,22 +29,32 @@
 /* Most bytes of one segment of a request: the largest size that CPUs cache. */
 #define SEGMENT_SIZE (64UL << 10)
 
+/*
+ * Where nothing else is said. To begin with as little as did not slow a guest with a
+ * disk and a network card down, and to grow to no more than what the guest can spare.
+ */
+#define DEFAULT_POOL_MB 16
+#define DEFAULT_MAX_SHARE 8
+
 /* Set once, by vdma_bounce_init(). */
-static unsigned int pool_mb;
+static unsigned int given_mb, given_max_mb;
 static bool fill_for_all;
 static enum vdma_fill fill_choice;
 
 /*
  * Guards the creation of @pool, which is made for the first device that is to use
- * it, and stays until the module goes. Taken inside a device's lock.
+ * it, and stays until the module goes; and until then @window, where it is to lie, and
+ * its sizes, which follow from that. Taken inside a device's lock and the hook's.
  */
 static DEFINE_MUTEX(pool_lock);
 static struct vdma_pool *pool;
 static size_t largest_buffer;
+static struct vdma_window window;
+static unsigned int pool_mb, pool_max_mb;
 
-static size_t pool_bytes(void)
+static size_t to_bytes(unsigned int mb)
 {
-	return (size_t)pool_mb << 20;
+	return (size_t)mb << 20;
 }
 
 static struct vdma_device *bounce_device(struct device *dev);
@@ -146,11 +159,21 @@ static const char *count_failure(struct vdma_device *vd, int err)
 	}
 }
 
+/*
+ * Which parameter would have helped? Where the pool may grow still it was only too slow,
+ * and limits of mappings follow what it begins with.
+ */
+static bool can_grow(const struct vdma_pool_info *info, int err)
+{
+	return err == -E2BIG || info->size < info->max;
+}
+
 static void report_failure(struct vdma_device *vd, size_t size, int err, bool quiet)
 {
 	const char *what = count_failure(vd, err);
 	struct vdma_pool_info info;
 
+	trace_vdma_full(vd->dma_dev, size, err);
 	if (quiet || !__ratelimit(&vd->report_limit))
 		return;
 	if (err == -EFAULT) {
@@ -158,9 +181,10 @@ static void report_failure(struct vdma_device *vd, size_t size, int err, bool qu
 		return;
 	}
 	vdma_pool_get_info(pool, &info);
-	dev_err(vd->dma_dev, "virtio_dma: %s: wanted %zu bytes, free %llu of %llu, largest run %llu; raise pool_mb (now %u)\n",
+	dev_err(vd->dma_dev, "virtio_dma: %s: wanted %zu bytes, free %llu of %llu, largest run %llu; raise %s (now %u)\n",
 		what, size, info.size - info.used, info.size, info.largest_run,
-		pool_mb);
+		can_grow(&info, err) ? "pool_mb" : "pool_max_mb",
+		can_grow(&info, err) ? pool_mb : pool_max_mb);
 }
 
 /* --- streaming mappings --- */
@@ -198,6 +222,7 @@ static dma_addr_t bounce_map_phys(struct device *dev, phys_addr_t phys, size_t s
 
 	visit_new(vd, buffer.vaddr + offset, phys, size, prepare(vd, dir, attrs));
 	vdma_count_map(vd, size);
+	trace_vdma_map(dev, VIRTIO_DMA_BOUNCE, buffer.phys + offset, size, dir);
 	return buffer.phys + offset;
 }
 
@@ -209,6 +234,7 @@ static void bounce_unmap_phys(struct device *dev, dma_addr_t addr, size_t size,
 	rcu_read_lock();
 	vd = bounce_device(dev);
 	if (vd) {
+		trace_vdma_unmap(dev, VIRTIO_DMA_BOUNCE, addr, size, dir);
 		if (dir != DMA_TO_DEVICE && !(attrs & DMA_ATTR_SKIP_CPU_SYNC))
 			copy_out_and_free(vd, addr, size);
 		else
@@ -241,8 +267,11 @@ static void bounce_sync_for_cpu(struct device *dev, dma_addr_t addr, size_t size
 
 	rcu_read_lock();
 	vd = bounce_device(dev);
-	if (vd && dir != DMA_TO_DEVICE)
-		visit_mapped(vd, addr, size, copy_out);
+	if (vd) {
+		trace_vdma_sync(dev, addr, size, dir, false);
+		if (dir != DMA_TO_DEVICE)
+			visit_mapped(vd, addr, size, copy_out);
+	}
 	rcu_read_unlock();
 }
 
@@ -254,8 +283,10 @@ static void bounce_sync_for_device(struct device *dev, dma_addr_t addr, size_t s
 
 	rcu_read_lock();
 	vd = bounce_device(dev);
-	if (vd)
+	if (vd) {
+		trace_vdma_sync(dev, addr, size, dir, true);
 		visit_mapped(vd, addr, size, prepare(vd, dir, 0));
+	}
 	rcu_read_unlock();
 }
 
@@ -288,14 +319,18 @@ static void *bounce_alloc(struct device *dev, size_t size, dma_addr_t *handle,
 	struct vdma_buffer buffer;
 	int err;
 
-	size = PAGE_ALIGN(size);
-	err = vdma_pool_alloc(pool, &vd->pool_user, size, VDMA_NO_ORIGINAL, &buffer);
+	/* where that wraps nothing is asked for, and got */
+	if (size > SIZE_MAX - PAGE_SIZE)
+		err = -E2BIG;
+	else
+		err = vdma_pool_alloc(pool, &vd->pool_user, PAGE_ALIGN(size),
+				      VDMA_NO_ORIGINAL, &buffer);
 	if (err) {
 		/* virtio_ring tries large first, and says not to warn about it */
 		report_failure(vd, size, err, gfp & __GFP_NOWARN);
 		return NULL;
 	}
-	memset(buffer.vaddr, 0, size);
+	memset(buffer.vaddr, 0, PAGE_ALIGN(size));
 	this_cpu_inc(vd->stats->allocs);
 	*handle = buffer.phys;
 	return buffer.vaddr;
@@ -324,7 +359,9 @@ static struct vdma_device *bounce_device(struct device *dev)
 
 static int bounce_dma_supported(struct device *dev, u64 mask)
 {
-	return vdma_reach(dev, mask) >= vdma_pool_end(pool) - 1;
+	struct vdma_device *vd = bounce_device(dev);
+
+	return vd && vdma_pool_narrow(pool, &vd->pool_user, vdma_reach(dev, mask));
 }
 
 static u64 bounce_get_required_mask(struct device *dev)
@@ -379,7 +416,8 @@ static bool create_pool(void)
 	mutex_lock(&pool_lock);
 	if (pool)
 		goto unlock;
-	new = vdma_pool_create(pool_bytes(), &largest_buffer);
+	new = vdma_pool_create(to_bytes(pool_mb), to_bytes(pool_max_mb),
+			       window.size ? &window : NULL, &largest_buffer);
 	if (IS_ERR(new)) {
 		pr_err("no pool of %u MiB: error %ld\n", pool_mb, PTR_ERR(new));
 		goto unlock;
@@ -394,28 +432,34 @@ unlock:
 	return pool;
 }
 
-static const char *bounce_unavailable(struct vdma_device *vd)
+/* Of both its buffers and its rings. */
+static u64 device_reach(struct vdma_device *vd)
 {
 	struct device *dev = vd->dma_dev;
 
+	return vdma_reach(dev, min(dma_get_mask(dev), dev->coherent_dma_mask));
+}
+
+static const char *bounce_unavailable(struct vdma_device *vd)
+{
 #ifdef CONFIG_HIGHMEM
 	return highmem;
 #endif
 	if (!create_pool())
 		return no_memory;
-	if (vdma_pool_end(pool) - 1 > vdma_reach(dev, dma_get_mask(dev)) ||
-	    vdma_pool_end(pool) - 1 > vdma_reach(dev, dev->coherent_dma_mask))
+	if (vdma_pool_end(pool) - 1 > device_reach(vd))
 		return out_of_reach;
 	return NULL;
 }
 
 /*
  * Whoever fills the pool, a quarter of it is left for others: a request must not
- * be larger than that, or its driver could try it again for ever.
+ * be larger than that, or its driver could try it again for ever. What counts is what
+ * the pool begins with: that there is memory for it to grow nobody can promise.
  */
 static struct vdma_limits limits_of_requests(const struct vdma_type *type)
 {
-	size_t largest = min_t(size_t, pool_bytes() / 4, largest_buffer);
+	size_t largest = min_t(size_t, to_bytes(pool_mb) / 4, largest_buffer);
 	struct vdma_limits limits = {
 		.maps_can_fail = true,
 		.mapping_size = largest,
@@ -429,12 +473,24 @@ static struct vdma_limits limits_of_requests(const struct vdma_type *type)
 	return limits;
 }
 
+static const char *join_error(int err)
+{
+	switch (err) {
+	case -ENOMEM:
+		return no_memory_to_join;
+	case -ERANGE:
+		return out_of_reach;
+	default:
+		return no_more_users;
+	}
+}
+
 static const char *bounce_attach(struct vdma_device *vd)
 {
-	int err = vdma_pool_join(pool, &vd->pool_user);
+	int err = vdma_pool_join(pool, &vd->pool_user, device_reach(vd));
 
 	if (err)
-		return err == -ENOMEM ? no_memory_to_join : no_more_users;
+		return join_error(err);
 	vd->fill = fill_for_all ? fill_choice : vd->type->fill;
 	vd->limits = limits_of_requests(vd->type);
 	ratelimit_state_init(&vd->report_limit, DEFAULT_RATELIMIT_INTERVAL, 1);
@@ -478,40 +534,147 @@ static int parse_fill(const char *fill)
 	return 0;
 }
 
-/**
- * vdma_bounce_init() - take the parameters of the pool
- * @mb: size of the pool in MiB
- * @fill: what bounce buffers hold before the device writes to them: "auto" (by
- *	the type of the device), "preserve", "zero" or "none"
- *
- * The pool itself is made for the first device that needs it.
- *
- * Context: may sleep; module init.
- * Return: 0, or -EINVAL with the reason in the log.
- */
-int vdma_bounce_init(unsigned int mb, const char *fill)
+static unsigned long memory_mb(void)
 {
-	unsigned long memory_mb = totalram_pages() >> (20 - PAGE_SHIFT);
+	return totalram_pages() >> (20 - PAGE_SHIFT);
+}
 
-	if (mb < MIN_POOL_MB) {
-		pr_err("pool_mb=%u refused: a pool has %u MiB or more\n", mb, MIN_POOL_MB);
+/* How much of the guest's memory, or of the window, may be the pool's. */
+static int check_size(const char *name, unsigned int mb, u64 window_size)
+{
+	if (mb < MIN_POOL_MB)
+		pr_err("%s=%u refused: a pool has %u MiB or more\n", name, mb, MIN_POOL_MB);
+	else if (window_size && mb > window_size >> 20)
+		pr_err("%s=%u refused: more than the %llu MiB of its window\n",
+		       name, mb, window_size >> 20);
+	else if (!window_size && mb > memory_mb() / 4 * 3)
+		pr_err("%s=%u refused: more than three quarters of the guest's %lu MiB\n",
+		       name, mb, memory_mb());
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* Memory of a window serves for nothing else, so that all of it is taken unless told not to. */
+static unsigned int default_pool_mb(unsigned int max_mb, u64 window_size)
+{
+	unsigned int mb = window_size ? min_t(u64, window_size, VDMA_EXTENT_MAX) >> 20 :
+					DEFAULT_POOL_MB;
+
+	return max_mb ? min(mb, max_mb) : mb;
+}
+
+static unsigned int default_pool_max_mb(unsigned int mb, u64 window_size)
+{
+	return window_size ? window_size >> 20 :
+			     max_t(unsigned int, mb, memory_mb() / DEFAULT_MAX_SHARE);
+}
+
+/* What is not given follows from what is. */
+static int take_sizes(u64 window_size)
+{
+	unsigned int mb, max_mb;
+
+	if ((given_mb && check_size("pool_mb", given_mb, window_size)) ||
+	    (given_max_mb && check_size("pool_max_mb", given_max_mb, window_size)))
 		return -EINVAL;
-	}
-	if (mb > memory_mb / 4 * 3) {
-		pr_err("pool_mb=%u refused: more than three quarters of the guest's %lu MiB\n",
-		       mb, memory_mb);
-		return -EINVAL;
-	}
-	if (parse_fill(fill)) {
-		pr_err("fill=%s refused: use auto, preserve, zero or none\n", fill);
+	mb = given_mb ?: default_pool_mb(given_max_mb, window_size);
+	max_mb = given_max_mb ?: default_pool_max_mb(mb, window_size);
+	if (max_mb < mb) {
+		pr_err("pool_max_mb=%u refused: less than the %u MiB that the pool begins with, pool_mb=\n",
+		       max_mb, mb);
 		return -EINVAL;
 	}
 	pool_mb = mb;
+	pool_max_mb = max_mb;
 	return 0;
 }
 
+static int take_window(struct vdma_window *new, const char *who)
+{
+	int err = vdma_window_take(new, who);
+
+	if (err)
+		return err;
+	err = take_sizes(new->size);
+	if (err)
+		vdma_window_release(new);
+	else
+		window = *new;
+	return err;
+}
+
+/* There is one pool, and it cannot move. */
+static int set_window(struct vdma_window *new, const char *who)
+{
+	if (window.size == new->size && window.phys == new->phys)
+		return 0;
+	if (!window.size && !pool)
+		return take_window(new, who);
+	if (window.size)
+		pr_err("%s refused: it wants the pool at %#llx, %llu bytes, but it is to lie at %#llx, %llu bytes; load virtio_dma with these, or without pool_phys=\n",
+		       who, new->phys, new->size, window.phys, window.size);
+	else
+		pr_err("%s refused: it wants the pool at %#llx, but that is made already; load it before the first device is bounced\n",
+		       who, new->phys);
+	return -EBUSY;
+}
+
 /**
- * vdma_bounce_exit() - give the pool's memory back
+ * vdma_bounce_set_window() - have the pool lie where a platform hook says
+ * @who: name of the hook
+ * @phys: where the window begins
+ * @size: how large it is, in bytes; 0: it says nothing
+ *
+ * Context: may sleep.
+ * Return: 0; or with the reason in the log -EBUSY if the pool lies, or is to lie,
+ * elsewhere, -EINVAL if the user's sizes do not fit it, or what vdma_window_take()
+ * returned.
+ */
+int vdma_bounce_set_window(const char *who, u64 phys, u64 size)
+{
+	struct vdma_window new = { .phys = phys, .size = size };
+	char text[40];
+	int err;
+
+	if (!size)
+		return 0;
+	snprintf(text, sizeof(text), "hook %s", who);
+	mutex_lock(&pool_lock);
+	err = set_window(&new, text);
+	mutex_unlock(&pool_lock);
+	return err;
+}
+
+/**
+ * vdma_bounce_init() - take the parameters of the pool
+ * @parameters: the parameters
+ *
+ * The pool itself is made for the first device that needs it, but its window is
+ * taken now.
+ *
+ * Context: may sleep; module init.
+ * Return: 0; or with the reason in the log -EINVAL, or what vdma_window_take() returned.
+ */
+int vdma_bounce_init(const struct vdma_bounce_parameters *parameters)
+{
+	struct vdma_window new;
+	int err;
+
+	err = vdma_window_parse(parameters->pool_phys, parameters->pool_size, &new);
+	if (err)
+		return err;
+	if (parse_fill(parameters->fill)) {
+		pr_err("fill=%s refused: use auto, preserve, zero or none\n", parameters->fill);
+		return -EINVAL;
+	}
+	given_mb = parameters->pool_mb;
+	given_max_mb = parameters->pool_max_mb;
+	return new.size ? take_window(&new, "pool_phys=, pool_size=") : take_sizes(0);
+}
+
+/**
+ * vdma_bounce_exit() - give the pool's memory back, and its window
  *
  * Context: may sleep; module exit, with no device left.
  */
@@ -520,6 +683,8 @@ void vdma_bounce_exit(void)
 	if (pool)
 		vdma_pool_destroy(pool);
 	pool = NULL;
+	vdma_window_release(&window);
+	window = (struct vdma_window){};
 }
 
 /* --- /sys/bus/virtio/drivers/virtio_dma/pool/ --- */
@@ -551,9 +716,12 @@ static ssize_t field##_show(struct device_driver *drv, char *buf) \
 static DRIVER_ATTR_RO(field)
 
 POOL_ATTR(size);
+POOL_ATTR(max);
 POOL_ATTR(used);
 POOL_ATTR(most);
 POOL_ATTR(largest_run);
+POOL_ATTR(grows);
+POOL_ATTR(shrinks);
 
 static ssize_t chunks_show(struct device_driver *drv, char *buf)
 {
@@ -583,9 +751,12 @@ static DRIVER_ATTR_WO(reset);
 
 static struct attribute *pool_attrs[] = {
 	&driver_attr_size.attr,
+	&driver_attr_max.attr,
 	&driver_attr_used.attr,
 	&driver_attr_most.attr,
 	&driver_attr_largest_run.attr,
+	&driver_attr_grows.attr,
+	&driver_attr_shrinks.attr,
 	&driver_attr_chunks.attr,
 	&driver_attr_reset.attr,
 	NULL

@@ -11,6 +11,7 @@
 #include "counters.h"
 #include "device.h"
 #include "scatter.h"
+#include "trace.h"
 
 static bool reachable(struct device *dev, phys_addr_t phys, size_t size, u64 mask)
 {
@@ -39,6 +40,7 @@ static dma_addr_t direct_map_phys(struct device *dev, phys_addr_t phys,
 		return DMA_MAPPING_ERROR;
 	}
 	vdma_count_map(vd, size);
+	trace_vdma_map(dev, VIRTIO_DMA_DIRECT, phys, size, dir);
 	return phys;
 }
 
@@ -49,8 +51,10 @@ static void direct_unmap_phys(struct device *dev, dma_addr_t addr, size_t size,
 
 	rcu_read_lock();
 	vd = direct_device(dev);
-	if (vd)
+	if (vd) {
+		trace_vdma_unmap(dev, VIRTIO_DMA_DIRECT, addr, size, dir);
 		this_cpu_inc(vd->stats->unmaps);
+	}
 	rcu_read_unlock();
 }
 

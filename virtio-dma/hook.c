@@ -7,6 +7,7 @@
 #include <linux/mutex.h>
 #include <linux/string.h>
 
+#include "bounce.h"
 #include "hook.h"
 
 /*
@@ -16,6 +17,29 @@
 static DEFINE_MUTEX(hook_lock);
 static const struct virtio_dma_hook *current_hook;
 
+static int check_hook(const struct virtio_dma_hook *hook)
+{
+	if (hook && hook->choose && hook->name && *hook->name)
+		return 0;
+	pr_err("hook refused: it needs a name and a callback\n");
+	return -EINVAL;
+}
+
+static int set_hook(const struct virtio_dma_hook *hook)
+{
+	int err;
+
+	if (current_hook) {
+		pr_err("hook %s refused: hook %s is registered, unload it first\n",
+		       hook->name, current_hook->name);
+		return -EBUSY;
+	}
+	err = vdma_bounce_set_window(hook->name, hook->pool_phys, hook->pool_size);
+	if (!err)
+		current_hook = hook;
+	return err;
+}
+
 /**
  * virtio_dma_register_hook() - take part in the choice of paths
  * @hook: the hook; must stay valid until it is unregistered
@@ -23,26 +47,19 @@ static const struct virtio_dma_hook *current_hook;
  * Devices that are bound already keep their path until they are bound again.
  *
  * Context: process context, may sleep. Not from within the hook.
- * Return: 0; -EINVAL if @hook lacks its name or callback; -EBUSY if
- * another hook is registered.
+ * Return: 0; or with the reason in the log -EINVAL if @hook lacks its name or callback,
+ * or has a window that the pool cannot lie in; -EBUSY if another hook is registered, if
+ * something else has claimed part of the window, if the pool lies elsewhere already or
+ * is to by the user's parameters; -ENOMEM if the window cannot be mapped.
  */
 int virtio_dma_register_hook(const struct virtio_dma_hook *hook)
 {
-	int err = 0;
+	int err = check_hook(hook);
 
-	if (!hook || !hook->choose || !hook->name || !*hook->name) {
-		pr_err("hook refused: it needs a name and a callback\n");
-		return -EINVAL;
-	}
-
+	if (err)
+		return err;
 	mutex_lock(&hook_lock);
-	if (current_hook) {
-		pr_err("hook %s refused: hook %s is registered, unload it first\n",
-		       hook->name, current_hook->name);
-		err = -EBUSY;
-	} else {
-		current_hook = hook;
-	}
+	err = set_hook(hook);
 	mutex_unlock(&hook_lock);
 	return err;
 }

@@ -19,9 +19,21 @@ static char *rules;
 module_param(rules, charp, 0444);
 MODULE_PARM_DESC(rules, "comma-separated DEVICE=PATH; DEVICE: net, blk, ... | PCI or MMIO device name | virtioN; PATH: off, direct, platform, swiotlb, bounce");
 
-static uint pool_mb = 64;
+static uint pool_mb;
 module_param(pool_mb, uint, 0444);
-MODULE_PARM_DESC(pool_mb, "size of the bounce pool in MiB, at least 4 (default 64)");
+MODULE_PARM_DESC(pool_mb, "what the bounce pool begins with in MiB, at least 4 (default 16, or all of the window)");
+
+static uint pool_max_mb;
+module_param(pool_max_mb, uint, 0444);
+MODULE_PARM_DESC(pool_max_mb, "what the bounce pool may grow to in MiB (default an eighth of memory, or all of the window); pool_mb: it does not grow");
+
+static char *pool_phys;
+module_param(pool_phys, charp, 0444);
+MODULE_PARM_DESC(pool_phys, "window that the bounce pool lies in: its physical address in bytes, as 0x30000000 or 768M; boot with memmap=SIZE$ADDRESS");
+
+static char *pool_size;
+module_param(pool_size, charp, 0444);
+MODULE_PARM_DESC(pool_size, "window that the bounce pool lies in: its size in bytes, as 256M");
 
 static char *fill = "auto";
 module_param(fill, charp, 0444);
@@ -42,19 +54,28 @@ static int __init parse_rules(void)
 
 static int __init virtio_dma_init(void)
 {
+	const struct vdma_bounce_parameters bounce = {
+		.pool_mb = pool_mb,
+		.pool_max_mb = pool_max_mb,
+		.pool_phys = pool_phys,
+		.pool_size = pool_size,
+		.fill = fill,
+	};
 	int err;
 
 	err = parse_rules();
 	if (err)
 		return err;
-	err = vdma_bounce_init(pool_mb, fill);
+	err = vdma_bounce_init(&bounce);
 	if (err)
 		goto err_free_rules;
 	err = vdma_bus_start();
 	if (err)
-		goto err_free_rules;
+		goto err_exit_bounce;
 	return 0;
 
+err_exit_bounce:
+	vdma_bounce_exit();
 err_free_rules:
 	vdma_rules_free(&vdma_rules);
 	return err;

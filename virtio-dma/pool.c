@@ -12,59 +12,23 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitops.h>
-#include <linux/cc_platform.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/idr.h>
-#include <linux/io.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/set_memory.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
 
+#include "chunk.h"
+#include "memory.h"
 #include "pool.h"
-
-/* Blocks of an order are 1 << order slots; the largest are 128 MiB. */
-#define ORDERS 17
-/* Orders that the CPUs cache: 2 KiB to 64 KiB. */
-#define CACHED_ORDERS 6
-/*
- * Most blocks of order 0 in a CPU's cache; of each further order half as many.
- * Half of that is taken at once: 64 slots that lie together, whose states fill one
- * cache line, and whose owners another. So no other CPU writes these lines, unless
- * it is given blocks that were mapped here.
- */
-#define CACHE_BLOCKS 128
-#define MAX_CHUNKS 128
-
-/*
- * A slot is described by one state byte. An allocation is a row of blocks: the
- * first has FIRST, the last has LAST, mostly it is one block with both.
- *
- * What there is to know of a block is kept with its first two slots, so that taking
- * and returning one costs the same whatever its size. Its other slots, which get
- * their state when the block leaves the free lists, only lead there; when it is
- * back in them, their state means nothing.
- *
- * The state of a block that is not in a free list belongs to who has the block,
- * and changes without the chunk's lock. Whoever frees its buddy may look at it
- * meanwhile, which is safe because it never passes through STATE_FREE.
- */
-#define STATE_ORDER	0x1f	/* of the block */
-#define STATE_FIRST	0x20
-#define STATE_LAST	0x40
-#define STATE_USED	0x80	/* first slot of a block that is allocated */
-#define STATE_FREE	0x20	/* | order: first slot of a block in a free list */
-#define STATE_CACHED	0x40	/* | order: first slot of a block in a CPU's cache */
-#define STATE_BODY	0x60	/* | order: slot of a block other than its first */
-#define STATE_NONE	0x1f	/* slot that does not begin a block, now or any more */
+#include "pool_parts.h"
 
 /*
  * Of a block in use: the address of its original, and, above that, how many of
@@ -73,108 +37,6 @@
  */
 #define ORIGINAL_BITS 52
 #define ORIGINAL_MASK ((1ULL << ORIGINAL_BITS) - 1)
-
-#define NO_SLOT U32_MAX
-
-/**
- * union slot - what is kept for each slot, besides its state
- * @original: of a block in use, in its first slot
- * @length: of a block in use, in its second slot: how many bytes have an original
- * @next: of a free block, in its first slot: the next one of its order
- * @prev: the one before
- */
-union slot {
-	u64 original;
-	u64 length;
-	struct {
-		u32 next;
-		u32 prev;
-	};
-};
-
-/**
- * struct chunk - physically contiguous part of the pool
- * @phys: where it begins
- * @vaddr: the same, for the CPU
- * @count: number of slots
- * @slots: what is kept for each slot
- * @state: state of each slot
- * @owner: of each block in use, at its first slot, whose it is
- * @lock: guards the free lists, @free, and @slots and @state of blocks that are
- *	in a free list; a leaf, taken with interrupts off
- * @head: first block of each free list, or NO_SLOT
- * @free: slots in the free lists
- */
-struct chunk {
-	phys_addr_t phys;
-	void *vaddr;
-	u32 count;
-	union slot *slots;
-	u8 *state;
-	u8 *owner;
-
-	spinlock_t lock;	/* see above */
-	u32 head[ORDERS];
-	u32 free;
-};
-
-/* A block: chunk number above, slot number in the low 24 bits. */
-#define BLOCK_SLOT_BITS 24
-#define CHUNK_MAX_SIZE (16ULL << 30)
-
-/**
- * struct cache - free blocks that one CPU keeps at hand
- * @lock: guards the rest; taken by another CPU only when the pool is full, or
- *	when a task moves in the wrong moment, so it costs no shared cache line; a
- *	leaf, taken with interrupts off
- * @count: blocks of each order
- * @block: the blocks, those of each order from cached_blocks() on
- */
-struct cache {
-	spinlock_t lock;	/* see above */
-	u16 count[CACHED_ORDERS];
-	u32 block[2 * CACHE_BLOCKS];
-};
-
-/**
- * struct piece - what the page allocator gave
- * @page: first page
- * @order: of the page allocator
- */
-struct piece {
-	struct page *page;
-	unsigned int order;
-};
-
-/**
- * struct vdma_pool - the pool
- * @chunks: its chunks; entries below @chunk_count never change
- * @chunk_count: how many
- * @slots: slots in all chunks
- * @largest: slots of the largest piece that can be had when the pool is empty
- * @end: physical address behind the highest chunk
- * @users: number of users
- * @ids: their numbers
- * @most: most slots in use, as seen at refills
- * @capacity: blocks of each order that a CPU may cache
- * @caches: of each CPU
- * @pieces: where the memory came from
- * @piece_count: how many
- */
-struct vdma_pool {
-	struct chunk *chunks[MAX_CHUNKS];
-	unsigned int chunk_count;
-	u32 slots;
-	u32 largest;
-	phys_addr_t end;
-	atomic_t users;
-	struct ida ids;
-	u64 most;
-	u16 capacity[CACHED_ORDERS];
-	struct cache __percpu *caches;
-	struct piece *pieces;
-	unsigned int piece_count;
-};
 
 static u32 to_block(unsigned int chunk, u32 slot)
 {
@@ -189,103 +51,6 @@ static struct chunk *chunk_of(struct vdma_pool *pool, u32 block)
 static u32 slot_of(u32 block)
 {
 	return block & ((1U << BLOCK_SLOT_BITS) - 1);
-}
-
-/* --- buddy allocator of a chunk --- */
-
-static void list_insert(struct chunk *chunk, u32 slot, unsigned int order)
-{
-	u32 next = chunk->head[order];
-
-	chunk->slots[slot].next = next;
-	chunk->slots[slot].prev = NO_SLOT;
-	if (next != NO_SLOT)
-		chunk->slots[next].prev = slot;
-	chunk->head[order] = slot;
-	chunk->state[slot] = STATE_FREE | order;
-}
-
-static void list_remove(struct chunk *chunk, u32 slot, unsigned int order)
-{
-	union slot *s = &chunk->slots[slot];
-
-	if (s->prev == NO_SLOT)
-		chunk->head[order] = s->next;
-	else
-		chunk->slots[s->prev].next = s->next;
-	if (s->next != NO_SLOT)
-		chunk->slots[s->next].prev = s->prev;
-	chunk->state[slot] = STATE_NONE;
-}
-
-/* Give one block back, and join it with its buddies. */
-static void free_block(struct chunk *chunk, u32 slot, unsigned int order)
-{
-	lockdep_assert_held(&chunk->lock);
-	chunk->free += 1U << order;
-	while (order < ORDERS - 1) {
-		u32 buddy = slot ^ 1U << order;
-
-		if (buddy + (1U << order) > chunk->count ||
-		    READ_ONCE(chunk->state[buddy]) != (STATE_FREE | order))
-			break;
-		list_remove(chunk, buddy, order);
-		chunk->state[slot] = STATE_NONE;
-		slot = min(slot, buddy);
-		order++;
-	}
-	list_insert(chunk, slot, order);
-}
-
-/* Give slots back that are no block: the largest aligned blocks they consist of. */
-static void free_range(struct chunk *chunk, u32 slot, u32 end)
-{
-	while (slot < end) {
-		unsigned int order = min_t(unsigned int, ilog2(end - slot), ORDERS - 1);
-
-		if (slot)
-			order = min_t(unsigned int, order, __ffs(slot));
-		free_block(chunk, slot, order);
-		slot += 1U << order;
-	}
-}
-
-/* Of the free blocks of this order or a higher one: the least order; ORDERS if there is none. */
-static unsigned int least_order(const struct chunk *chunk, unsigned int order)
-{
-	while (order < ORDERS && chunk->head[order] == NO_SLOT)
-		order++;
-	return order;
-}
-
-/* Take one block of an order; NO_SLOT if there is none. */
-static u32 take_block(struct chunk *chunk, unsigned int order)
-{
-	unsigned int from = least_order(chunk, order);
-	u32 slot;
-
-	lockdep_assert_held(&chunk->lock);
-	if (from == ORDERS)
-		return NO_SLOT;
-
-	slot = chunk->head[from];
-	list_remove(chunk, slot, from);
-	while (from > order) {
-		from--;
-		list_insert(chunk, slot + (1U << from), from);
-	}
-	chunk->free -= 1U << order;
-	return slot;
-}
-
-/* Slots of the largest free block. */
-static u32 largest_run(const struct chunk *chunk)
-{
-	int order = ORDERS - 1;
-
-	while (order >= 0 && READ_ONCE(chunk->head[order]) == NO_SLOT)
-		order--;
-	return order < 0 ? 0 : 1U << order;
 }
 
 /* --- the CPUs' caches --- */
@@ -359,7 +124,7 @@ static unsigned int free_neighbours(struct chunk *chunk, const u32 *block,
 		else
 			break;
 	}
-	free_range(chunk, slot_of(first), slot_of(first) + (end - first));
+	vdma_chunk_free_range(chunk, slot_of(first), slot_of(first) + (end - first));
 	return i;
 }
 
@@ -383,23 +148,23 @@ static void give_back(struct vdma_pool *pool, const u32 *block, unsigned int cou
 
 /*
  * One in @part of a CPU's blocks of one order, out of its cache and into the chunks:
- * the oldest, which are least likely to be in the CPU's own caches.
+ * the oldest, which are least likely to be in the CPU's own caches. The cache stays
+ * locked meanwhile, so that nobody finds the blocks neither here nor there.
  */
 static void drain(struct vdma_pool *pool, struct cache *cache, unsigned int order,
 		  unsigned int part)
 {
-	u32 block[CACHE_BLOCKS], *cached = cached_blocks(cache, order);
+	u32 *cached = cached_blocks(cache, order);
 	unsigned int count, left;
 	unsigned long flags;
 
 	spin_lock_irqsave(&cache->lock, flags);
 	count = cache->count[order] / part;
 	left = cache->count[order] - count;
-	memcpy(block, cached, count * sizeof(*block));
-	memmove(cached, cached + count, left * sizeof(*block));
+	give_back(pool, cached, count, order);
+	memmove(cached, cached + count, left * sizeof(*cached));
 	cache->count[order] = left;
 	spin_unlock_irqrestore(&cache->lock, flags);
-	give_back(pool, block, count, order);
 }
 
 /* Half of a full cache goes at once, so that the chunk's lock is taken for many blocks. */
@@ -410,7 +175,13 @@ static noinline void make_room_and_push(struct vdma_pool *pool, unsigned int ord
 		give_back(pool, &block, 1, order);
 }
 
-static void drain_all(struct vdma_pool *pool)
+/**
+ * vdma_pool_drain() - take back what lies in the caches of all CPUs
+ * @pool: the pool
+ *
+ * Context: any. Does not sleep.
+ */
+void vdma_pool_drain(struct vdma_pool *pool)
 {
 	unsigned int order;
 	int cpu;
@@ -456,21 +227,34 @@ static u64 user_slots(const struct vdma_pool_user *user)
 static bool over_share(struct vdma_pool *pool, struct vdma_pool_user *user, u32 want)
 {
 	bool over = atomic_read(&pool->users) > 1 &&
-		    user_slots(user) + want > pool->slots / 4 * 3;
+		    user_slots(user) + want > READ_ONCE(pool->slots) / 4 * 3;
 
 	if (over != READ_ONCE(user->over))
 		WRITE_ONCE(user->over, over);
 	return over;
 }
 
-static u64 used_slots(struct vdma_pool *pool)
+/**
+ * vdma_pool_used_slots() - what is in use
+ * @pool: the pool
+ *
+ * Context: any.
+ * Return: slots; a snapshot taken without locks.
+ */
+u64 vdma_pool_used_slots(struct vdma_pool *pool)
 {
-	u64 idle = cached_slots(pool);
+	u64 slots = 0, idle = cached_slots(pool);
 	unsigned int i;
 
-	for (i = 0; i < pool->chunk_count; i++)
-		idle += READ_ONCE(pool->chunks[i]->free);
-	return pool->slots - min_t(u64, idle, pool->slots);
+	rcu_read_lock();
+	for (i = 0; i < READ_ONCE(pool->chunk_count); i++) {
+		const struct chunk *chunk = READ_ONCE(pool->chunks[i]);
+
+		slots += READ_ONCE(chunk->count);
+		idle += READ_ONCE(chunk->free);
+	}
+	rcu_read_unlock();
+	return slots - min(idle, slots);
 }
 
 static void note_most(u64 *most, u64 used)
@@ -491,13 +275,13 @@ static unsigned int take_blocks(struct chunk *chunk, unsigned int index,
 	unsigned int got = 0;
 
 	while (got < want) {
-		unsigned int from = least_order(chunk, order);
+		unsigned int from = vdma_chunk_least_order(chunk, order);
 		u32 slot, end;
 
 		if (from == ORDERS)
 			break;
 		from = min_t(unsigned int, from, order + ilog2(want - got));
-		slot = take_block(chunk, from);
+		slot = vdma_chunk_take(chunk, from);
 		memset(&chunk->state[slot], STATE_BODY | order, 1U << from);
 		for (end = slot + (1U << from); slot < end; slot += 1U << order) {
 			chunk->state[slot] = STATE_CACHED | order;
@@ -517,9 +301,11 @@ static u32 take_and_refill(struct vdma_pool *pool, unsigned int order)
 	u32 block[CACHE_BLOCKS / 2];
 	unsigned long flags;
 
-	for (i = 0; i < pool->chunk_count && !got; i++) {
-		struct chunk *chunk = pool->chunks[i];
+	for (i = 0; i < READ_ONCE(pool->chunk_count) && !got; i++) {
+		struct chunk *chunk = READ_ONCE(pool->chunks[i]);
 
+		if (!READ_ONCE(chunk->free))
+			continue;
 		spin_lock_irqsave(&chunk->lock, flags);
 		got = take_blocks(chunk, i, order, want, block);
 		spin_unlock_irqrestore(&chunk->lock, flags);
@@ -539,11 +325,13 @@ static u32 take_large(struct vdma_pool *pool, unsigned int order)
 	u32 slot = NO_SLOT;
 	unsigned int i;
 
-	for (i = 0; i < pool->chunk_count; i++) {
-		struct chunk *chunk = pool->chunks[i];
+	for (i = 0; i < READ_ONCE(pool->chunk_count); i++) {
+		struct chunk *chunk = READ_ONCE(pool->chunks[i]);
 
+		if (!READ_ONCE(chunk->free))
+			continue;
 		spin_lock_irqsave(&chunk->lock, flags);
-		slot = take_block(chunk, order);
+		slot = vdma_chunk_take(chunk, order);
 		spin_unlock_irqrestore(&chunk->lock, flags);
 		if (slot != NO_SLOT)
 			return to_block(i, slot);
@@ -557,25 +345,55 @@ static u32 take(struct vdma_pool *pool, unsigned int order)
 				       take_large(pool, order);
 }
 
+static u32 take_or_drain(struct vdma_pool *pool, unsigned int order)
+{
+	u32 block;
+
+	rcu_read_lock();
+	block = take(pool, order);
+	if (block == NO_SLOT) {
+		vdma_pool_drain(pool);
+		block = take(pool, order);
+	}
+	rcu_read_unlock();
+	return block;
+}
+
+/*
+ * Growing takes memory, which may take sleep, so it is left to a work item: who finds
+ * the pool full before that has to try again. A pool that cannot grow is not asked to.
+ */
+static void no_room(struct vdma_pool *pool)
+{
+	if (READ_ONCE(pool->grow_above) == U64_MAX)
+		return;
+	WRITE_ONCE(pool->full, true);
+	vdma_resize_wanted(pool);
+}
+
 /* All that is slow is not inlined, so that the usual case need not save registers for it. */
 static noinline int alloc_slow(struct vdma_pool *pool, struct vdma_pool_user *user,
 			       unsigned int order, u32 count, u32 *block)
 {
 	u64 used;
 
-	if (over_share(pool, user, count))
+	if (over_share(pool, user, count)) {
+		no_room(pool);
 		return -EDQUOT;
-	*block = take(pool, order);
-	if (*block == NO_SLOT) {
-		drain_all(pool);
-		*block = take(pool, order);
 	}
-	if (*block == NO_SLOT)
+	*block = take_or_drain(pool, order);
+	if (*block == NO_SLOT) {
+		no_room(pool);
 		return -ENOMEM;
+	}
 	note_most(&user->most, user_slots(user) + count);
 	/* what is too much of the block will be cut off; the figure is a snapshot */
-	used = used_slots(pool);
-	note_most(&pool->most, used - min_t(u64, used, (1U << order) - count));
+	used = vdma_pool_used_slots(pool);
+	used -= min_t(u64, used, (1U << order) - count);
+	note_most(&pool->most, used);
+	note_most(&pool->peak, used);
+	if (used > READ_ONCE(pool->grow_above))
+		vdma_resize_wanted(pool);
 	return 0;
 }
 
@@ -615,7 +433,7 @@ static phys_addr_t original_of(const struct chunk *chunk, u32 slot, unsigned int
 static void mark_used(struct chunk *chunk, u32 slot, u8 state, u8 owner)
 {
 	chunk->owner[slot] = owner;
-	/* pairs with the one in reclaim_from_chunk(): owner before state */
+	/* pairs with those of whoever looks at both: owner before state */
 	smp_wmb();
 	chunk->state[slot] = STATE_USED | state;
 }
@@ -648,7 +466,7 @@ static noinline void cut_to_size(struct chunk *chunk, u32 slot, unsigned int ord
 	if (count == 1U << order)
 		return;
 	spin_lock_irqsave(&chunk->lock, flags);
-	free_range(chunk, end, slot + (1U << order));
+	vdma_chunk_free_range(chunk, end, slot + (1U << order));
 	spin_unlock_irqrestore(&chunk->lock, flags);
 }
 
@@ -704,17 +522,20 @@ int vdma_pool_alloc(struct vdma_pool *pool, struct vdma_pool_user *user,
 	return 0;
 }
 
-/* Few chunks, as a rule one: pages of a young guest lie side by side. */
+/*
+ * Few chunks, as a rule one: pages of a young guest lie side by side. Within an RCU
+ * read-side section, as the address may be in a chunk that is being dropped.
+ */
 static struct chunk *find_chunk(struct vdma_pool *pool, phys_addr_t phys,
 				unsigned int *index)
 {
 	unsigned int i;
 
-	for (i = 0; i < pool->chunk_count; i++) {
-		struct chunk *chunk = pool->chunks[i];
+	for (i = 0; i < READ_ONCE(pool->chunk_count); i++) {
+		struct chunk *chunk = READ_ONCE(pool->chunks[i]);
 
 		if (phys >= chunk->phys &&
-		    (phys - chunk->phys) >> VDMA_SLOT_SHIFT < chunk->count) {
+		    (phys - chunk->phys) >> VDMA_SLOT_SHIFT < READ_ONCE(chunk->count)) {
 			*index = i;
 			return chunk;
 		}
@@ -731,7 +552,7 @@ static noinline u32 free_row(struct chunk *chunk, u32 slot)
 	spin_lock_irqsave(&chunk->lock, flags);
 	do {
 		state = chunk->state[slot];
-		free_block(chunk, slot, state & STATE_ORDER);
+		vdma_chunk_free(chunk, slot, state & STATE_ORDER);
 		slot += 1U << (state & STATE_ORDER);
 	} while (!(state & STATE_LAST));
 	spin_unlock_irqrestore(&chunk->lock, flags);
@@ -743,7 +564,11 @@ static bool begins(const struct chunk *chunk, u32 slot, const struct vdma_pool_u
 {
 	const u8 first = STATE_USED | STATE_FIRST;
 
-	return (chunk->state[slot] & first) == first && chunk->owner[slot] == user->id;
+	if ((READ_ONCE(chunk->state[slot]) & first) != first)
+		return false;
+	/* pairs with the one in mark_used(): not the owner of before */
+	smp_rmb();
+	return chunk->owner[slot] == user->id;
 }
 
 /* Is it one block, of a size that is cached? */
@@ -785,7 +610,7 @@ static noinline void warn_no_buffer(phys_addr_t phys)
  * in 5.10 virtio_ring takes the address from the ring, where the host can have
  * changed it.
  *
- * Context: any. Does not sleep.
+ * Context: any, within an RCU read-side section. Does not sleep.
  */
 void vdma_pool_free(struct vdma_pool *pool, struct vdma_pool_user *user,
 		    phys_addr_t phys)
@@ -836,10 +661,12 @@ static bool find_stretch(const struct chunk *chunk, const struct vdma_pool_user 
 	u32 slot;
 	u8 state;
 
-	if (at >> VDMA_SLOT_SHIFT >= chunk->count)
+	if (at >> VDMA_SLOT_SHIFT >= READ_ONCE(chunk->count))
 		return false;
 	slot = first_slot(chunk, at >> VDMA_SLOT_SHIFT);
-	state = chunk->state[slot];
+	state = READ_ONCE(chunk->state[slot]);
+	/* pairs with the one in mark_used(): not the owner of before */
+	smp_rmb();
 	order = state & STATE_ORDER;
 	begin = (size_t)slot << VDMA_SLOT_SHIFT;
 	offset = at - begin;
@@ -873,7 +700,7 @@ static void visit_stretch(const struct chunk *chunk, const struct stretch *s,
  * Neighbouring buffers are taken for one, as AF_XDP does. Bytes that have no
  * original, because they lie behind the end of a buffer, are passed over.
  *
- * Context: any. Does not sleep, unless @visit does.
+ * Context: any, within an RCU read-side section. Does not sleep.
  * Return: true; false, with nothing or only the first stretches visited, if the
  * part is not all in buffers of @user.
  */
@@ -916,7 +743,7 @@ bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
  *
  * Looks the usual buffer up only once.
  *
- * Context: any. Does not sleep, unless @visit does.
+ * Context: any, within an RCU read-side section. Does not sleep.
  * Return: as vdma_pool_visit(). The buffer is freed also when it was not visited, and
  * nobody else can free it meanwhile. Where no buffer of @user begins at @phys nothing
  * is done but to warn, once.
@@ -957,203 +784,6 @@ err_no_buffer:
 
 /* --- making a pool --- */
 
-/* What is asked of the page allocator, and the least that is taken instead. */
-#define PIECE_SIZE (4UL << 20)
-#define PIECE_MIN_SIZE (64UL << 10)
-
-static int by_address(const void *a, const void *b)
-{
-	unsigned long pfn_a = page_to_pfn(((const struct piece *)a)->page);
-	unsigned long pfn_b = page_to_pfn(((const struct piece *)b)->page);
-
-	return pfn_a < pfn_b ? -1 : pfn_a > pfn_b;
-}
-
-static size_t piece_size(const struct piece *piece)
-{
-	return PAGE_SIZE << piece->order;
-}
-
-static void free_pieces(struct vdma_pool *pool)
-{
-	while (pool->piece_count--)
-		__free_pages(pool->pieces[pool->piece_count].page,
-			     pool->pieces[pool->piece_count].order);
-	kvfree(pool->pieces);
-}
-
-/* There was room for more of them, had they been small. */
-static void trim_pieces(struct vdma_pool *pool)
-{
-	size_t size = array_size(pool->piece_count, sizeof(*pool->pieces));
-	struct piece *pieces = kvmalloc(size, GFP_KERNEL);
-
-	if (!pieces)
-		return;
-	memcpy(pieces, pool->pieces, size);
-	kvfree(pool->pieces);
-	pool->pieces = pieces;
-}
-
-/* Large pieces first, smaller ones where memory is fragmented. Zeroed: the host will see it. */
-static int alloc_pieces(struct vdma_pool *pool, size_t size)
-{
-	unsigned int order = get_order(min_t(size_t, size, PIECE_SIZE));
-	size_t got = 0;
-
-	pool->pieces = kvcalloc(DIV_ROUND_UP(size, PIECE_MIN_SIZE),
-				sizeof(*pool->pieces), GFP_KERNEL);
-	if (!pool->pieces)
-		return -ENOMEM;
-
-	while (got < size) {
-		struct piece *piece = &pool->pieces[pool->piece_count];
-
-		piece->order = order;
-		piece->page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
-					  __GFP_RETRY_MAYFAIL, order);
-		if (piece->page) {
-			pool->piece_count++;
-			got += piece_size(piece);
-			continue;
-		}
-		if (PAGE_SIZE << order <= PIECE_MIN_SIZE)
-			goto err_free_pieces;
-		order--;
-	}
-	trim_pieces(pool);
-	sort(pool->pieces, pool->piece_count, sizeof(*pool->pieces), by_address, NULL);
-	return 0;
-
-err_free_pieces:
-	free_pieces(pool);
-	return -ENOMEM;
-}
-
-static void destroy_chunk(struct chunk *chunk)
-{
-	vfree(chunk->slots);
-	kfree(chunk);
-}
-
-static struct chunk *create_chunk(struct page *page, size_t size)
-{
-	struct chunk *chunk = kzalloc(sizeof(*chunk), GFP_KERNEL);
-	unsigned long flags;
-	unsigned int order;
-
-	if (!chunk)
-		return NULL;
-	chunk->phys = page_to_phys(page);
-	chunk->vaddr = page_address(page);
-	chunk->count = size >> VDMA_SLOT_SHIFT;
-	/*
-	 * All tables in one: whole pages of 4 MiB of pool, which kmalloc would round
-	 * up. Who wanted the pool says that there is no memory for it.
-	 */
-	chunk->slots = __vmalloc(array_size(chunk->count, sizeof(*chunk->slots) +
-					    sizeof(*chunk->state) + sizeof(*chunk->owner)),
-				 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
-	if (!chunk->slots) {
-		destroy_chunk(chunk);
-		return NULL;
-	}
-	chunk->state = (u8 *)(chunk->slots + chunk->count);
-	chunk->owner = chunk->state + chunk->count;
-
-	spin_lock_init(&chunk->lock);
-	for (order = 0; order < ORDERS; order++)
-		chunk->head[order] = NO_SLOT;
-	memset(chunk->state, STATE_NONE, chunk->count);
-	spin_lock_irqsave(&chunk->lock, flags);
-	free_range(chunk, 0, chunk->count);
-	spin_unlock_irqrestore(&chunk->lock, flags);
-	return chunk;
-}
-
-static int add_chunk(struct vdma_pool *pool, struct page *page, size_t size)
-{
-	struct chunk *chunk;
-
-	if (pool->chunk_count == MAX_CHUNKS)
-		return -ENOMEM;
-	chunk = create_chunk(page, size);
-	if (!chunk)
-		return -ENOMEM;
-	pool->chunks[pool->chunk_count++] = chunk;
-	pool->slots += chunk->count;
-	pool->largest = max(pool->largest, largest_run(chunk));
-	pool->end = max_t(phys_addr_t, pool->end, chunk->phys + size);
-	return 0;
-}
-
-static void destroy_chunks(struct vdma_pool *pool)
-{
-	while (pool->chunk_count)
-		destroy_chunk(pool->chunks[--pool->chunk_count]);
-}
-
-/* Neighbouring pieces make one chunk, so that buffers may be larger than a piece. */
-static int create_chunks(struct vdma_pool *pool)
-{
-	unsigned int i = 0;
-	int err = 0;
-
-	while (i < pool->piece_count && !err) {
-		struct page *first = pool->pieces[i].page;
-		size_t size = 0;
-
-		do
-			size += piece_size(&pool->pieces[i++]);
-		while (i < pool->piece_count && size < CHUNK_MAX_SIZE &&
-		       page_to_phys(pool->pieces[i].page) == page_to_phys(first) + size);
-		err = add_chunk(pool, first, size);
-	}
-	if (err)
-		destroy_chunks(pool);
-	return err;
-}
-
-/*
- * In a memory-encrypting guest the host can only read what has been decrypted.
- * Memory that cannot be encrypted again must never be used by the kernel for
- * anything else: it is leaked on purpose.
- */
-static int share_with_host(struct vdma_pool *pool)
-{
-	unsigned int i;
-
-	if (!cc_platform_has(CC_ATTR_MEM_ENCRYPT))
-		return 0;
-	for (i = 0; i < pool->piece_count; i++) {
-		const struct piece *piece = &pool->pieces[i];
-
-		if (set_memory_decrypted((unsigned long)page_address(piece->page),
-					 1 << piece->order))
-			return -EIO;
-	}
-	return 0;
-}
-
-static void unshare_with_host(struct vdma_pool *pool)
-{
-	unsigned int i, kept = 0;
-
-	if (!cc_platform_has(CC_ATTR_MEM_ENCRYPT))
-		return;
-	for (i = 0; i < pool->piece_count; i++) {
-		struct piece piece = pool->pieces[i];
-
-		if (set_memory_encrypted((unsigned long)page_address(piece.page),
-					 1 << piece.order))
-			pr_warn("%zu KiB of the pool could not be encrypted again: leaked\n",
-				piece_size(&piece) >> 10);
-		else
-			pool->pieces[kept++] = piece;
-	}
-	pool->piece_count = kept;
-}
-
 static void set_cache_capacity(struct vdma_pool *pool)
 {
 	/* all caches together hold a quarter of a small pool at most */
@@ -1179,14 +809,19 @@ static int create_caches(struct vdma_pool *pool)
 
 /**
  * vdma_pool_create() - make a pool
- * @size: bytes; rounded up to what the page allocator gives in one piece
- * @largest: receives the size in bytes of the largest buffer it can hold
+ * @size: bytes; rounded up to what there is in one piece
+ * @max: bytes that it may grow to; not more than @size: it does not grow
+ * @window: where it is to lie, which stays as long as the pool does; NULL: in memory
+ *	from the page allocator
+ * @largest: receives the size in bytes of the largest buffer it can hold, even when
+ *	there is no memory for it to grow
  *
  * Context: may sleep.
  * Return: the pool, or ERR_PTR(-ENOMEM) if there is not that much memory, or
  * only in too many pieces; ERR_PTR(-EIO) if it could not be decrypted.
  */
-struct vdma_pool *vdma_pool_create(size_t size, size_t *largest)
+struct vdma_pool *vdma_pool_create(size_t size, size_t max, const struct vdma_window *window,
+				   size_t *largest)
 {
 	struct vdma_pool *pool = kzalloc(sizeof(*pool), GFP_KERNEL);
 	int err = -ENOMEM;
@@ -1194,28 +829,22 @@ struct vdma_pool *vdma_pool_create(size_t size, size_t *largest)
 	if (!pool)
 		return ERR_PTR(err);
 	ida_init(&pool->ids);
-	err = alloc_pieces(pool, size);
+	err = vdma_memory_init(&pool->memory, window);
 	if (err)
 		goto err_free_pool;
-	err = create_chunks(pool);
+	err = vdma_resize_init(pool, size, max);
 	if (err)
-		goto err_free_pieces;
+		goto err_exit_memory;
 	err = create_caches(pool);
 	if (err)
-		goto err_destroy_chunks;
-	err = share_with_host(pool);
-	if (err)
-		goto err_unshare;
+		goto err_exit_resize;
 	*largest = (size_t)pool->largest << VDMA_SLOT_SHIFT;
 	return pool;
 
-err_unshare:
-	unshare_with_host(pool);
-	free_percpu(pool->caches);
-err_destroy_chunks:
-	destroy_chunks(pool);
-err_free_pieces:
-	free_pieces(pool);
+err_exit_resize:
+	vdma_resize_exit(pool);
+err_exit_memory:
+	vdma_memory_exit(&pool->memory);
 err_free_pool:
 	kfree(pool);
 	return ERR_PTR(err);
@@ -1229,10 +858,10 @@ err_free_pool:
  */
 void vdma_pool_destroy(struct vdma_pool *pool)
 {
-	unshare_with_host(pool);
+	/* first, as what makes the pool smaller drains the caches */
+	vdma_resize_exit(pool);
 	free_percpu(pool->caches);
-	destroy_chunks(pool);
-	free_pieces(pool);
+	vdma_memory_exit(&pool->memory);
 	kfree(pool);
 }
 
@@ -1240,26 +869,66 @@ void vdma_pool_destroy(struct vdma_pool *pool)
  * vdma_pool_join() - become a user of a pool
  * @pool: the pool
  * @user: the user
+ * @reach: highest physical address that it can use
+ *
+ * As long as it is a user the pool does not grow above @reach.
  *
  * Context: may sleep.
- * Return: 0, -ENOMEM, or -ENOSPC if there are 256 users already.
+ * Return: 0; -ENOMEM; -ENOSPC if there are 256 users already; -ERANGE if the pool lies
+ * beyond @reach, in part at least.
  */
-int vdma_pool_join(struct vdma_pool *pool, struct vdma_pool_user *user)
+int vdma_pool_join(struct vdma_pool *pool, struct vdma_pool_user *user, u64 reach)
 {
 	int id = ida_alloc_max(&pool->ids, U8_MAX, GFP_KERNEL);
+	int err = -ENOMEM;
 
 	if (id < 0)
 		return id;
 	user->used = alloc_percpu(s64);
-	if (!user->used) {
-		ida_free(&pool->ids, id);
-		return -ENOMEM;
-	}
+	if (!user->used)
+		goto err_free_id;
 	user->id = id;
 	user->over = false;
 	user->most = 0;
+	user->reach = reach;
+	mutex_lock(&pool->resize);
+	if (pool->end - 1 > reach) {
+		err = -ERANGE;
+		goto err_unlock;
+	}
+	list_add(&user->member, &pool->members);
+	mutex_unlock(&pool->resize);
 	atomic_inc(&pool->users);
 	return 0;
+
+err_unlock:
+	mutex_unlock(&pool->resize);
+	free_percpu(user->used);
+	user->used = NULL;
+err_free_id:
+	ida_free(&pool->ids, id);
+	return err;
+}
+
+/**
+ * vdma_pool_narrow() - a user can use fewer addresses than it said
+ * @pool: the pool
+ * @user: the user
+ * @reach: highest physical address that it can use now
+ *
+ * Context: may sleep.
+ * Return: true, and the pool will not grow above @reach; false if it lies there already.
+ */
+bool vdma_pool_narrow(struct vdma_pool *pool, struct vdma_pool_user *user, u64 reach)
+{
+	bool within;
+
+	mutex_lock(&pool->resize);
+	within = pool->end - 1 <= reach;
+	if (within)
+		user->reach = min(user->reach, reach);
+	mutex_unlock(&pool->resize);
+	return within;
 }
 
 /**
@@ -1271,6 +940,9 @@ int vdma_pool_join(struct vdma_pool *pool, struct vdma_pool_user *user)
  */
 void vdma_pool_leave(struct vdma_pool *pool, struct vdma_pool_user *user)
 {
+	mutex_lock(&pool->resize);
+	list_del(&user->member);
+	mutex_unlock(&pool->resize);
 	atomic_dec(&pool->users);
 	ida_free(&pool->ids, user->id);
 	free_percpu(user->used);
@@ -1286,13 +958,13 @@ void vdma_pool_leave(struct vdma_pool *pool, struct vdma_pool_user *user)
  */
 phys_addr_t vdma_pool_end(const struct vdma_pool *pool)
 {
-	return pool->end;
+	return READ_ONCE(pool->end);
 }
 
 /**
  * vdma_pool_chunk() - where a chunk of the pool lies
  * @pool: the pool
- * @index: number of the chunk, from 0
+ * @index: number of the chunk among those that there are, from 0
  * @first: receives its first physical address
  * @last: receives its last one
  *
@@ -1302,14 +974,22 @@ phys_addr_t vdma_pool_end(const struct vdma_pool *pool)
 bool vdma_pool_chunk(const struct vdma_pool *pool, unsigned int index,
 		     phys_addr_t *first, phys_addr_t *last)
 {
-	const struct chunk *chunk;
+	unsigned int i;
 
-	if (index >= pool->chunk_count)
-		return false;
-	chunk = pool->chunks[index];
-	*first = chunk->phys;
-	*last = chunk->phys + ((phys_addr_t)chunk->count << VDMA_SLOT_SHIFT) - 1;
-	return true;
+	rcu_read_lock();
+	for (i = 0; i < READ_ONCE(pool->chunk_count); i++) {
+		const struct chunk *chunk = READ_ONCE(pool->chunks[i]);
+		u32 count = READ_ONCE(chunk->count);
+
+		if (count && !index--) {
+			*first = chunk->phys;
+			*last = chunk->phys + ((phys_addr_t)count << VDMA_SLOT_SHIFT) - 1;
+			rcu_read_unlock();
+			return true;
+		}
+	}
+	rcu_read_unlock();
+	return false;
 }
 
 /**
@@ -1324,11 +1004,16 @@ void vdma_pool_get_info(struct vdma_pool *pool, struct vdma_pool_info *info)
 	u32 run = 0;
 	unsigned int i;
 
-	note_most(&pool->most, used_slots(pool));
-	for (i = 0; i < pool->chunk_count; i++)
-		run = max(run, largest_run(pool->chunks[i]));
-	info->size = (u64)pool->slots << VDMA_SLOT_SHIFT;
-	info->used = used_slots(pool) << VDMA_SLOT_SHIFT;
+	note_most(&pool->most, vdma_pool_used_slots(pool));
+	rcu_read_lock();
+	for (i = 0; i < READ_ONCE(pool->chunk_count); i++)
+		run = max(run, vdma_chunk_largest_run(READ_ONCE(pool->chunks[i])));
+	rcu_read_unlock();
+	info->size = (u64)READ_ONCE(pool->slots) << VDMA_SLOT_SHIFT;
+	info->max = (u64)pool->max << VDMA_SLOT_SHIFT;
+	info->grows = READ_ONCE(pool->grows);
+	info->shrinks = READ_ONCE(pool->shrinks);
+	info->used = vdma_pool_used_slots(pool) << VDMA_SLOT_SHIFT;
 	info->most = READ_ONCE(pool->most) << VDMA_SLOT_SHIFT;
 	info->largest_run = (u64)run << VDMA_SLOT_SHIFT;
 }
@@ -1341,7 +1026,7 @@ void vdma_pool_get_info(struct vdma_pool *pool, struct vdma_pool_info *info)
  */
 void vdma_pool_reset_most(struct vdma_pool *pool)
 {
-	WRITE_ONCE(pool->most, used_slots(pool));
+	WRITE_ONCE(pool->most, vdma_pool_used_slots(pool));
 }
 
 /**
@@ -1368,20 +1053,20 @@ u64 vdma_pool_user_most(const struct vdma_pool_user *user)
 	return READ_ONCE(user->most) << VDMA_SLOT_SHIFT;
 }
 
-static void reclaim_from_chunk(struct vdma_pool *pool, struct chunk *chunk,
+static void reclaim_from_chunk(struct vdma_pool *pool, unsigned int index,
 			       struct vdma_pool_user *user)
 {
+	const struct chunk *chunk = pool->chunks[index];
 	const u8 first = STATE_USED | STATE_FIRST;
 	u32 slot;
 
 	for (slot = 0; slot < chunk->count; slot++) {
 		if ((READ_ONCE(chunk->state[slot]) & first) != first)
 			continue;
-		/* pairs with the one in vdma_pool_alloc(): not the owner of before */
+		/* pairs with the one in mark_used(): not the owner of before */
 		smp_rmb();
 		if (chunk->owner[slot] == user->id)
-			vdma_pool_free(pool, user, chunk->phys +
-				       ((phys_addr_t)slot << VDMA_SLOT_SHIFT));
+			free_buffer(pool, user, index, slot);
 		cond_resched();
 	}
 }
@@ -1399,6 +1084,8 @@ void vdma_pool_reclaim(struct vdma_pool *pool, struct vdma_pool_user *user)
 {
 	unsigned int i;
 
+	mutex_lock(&pool->resize);
 	for (i = 0; i < pool->chunk_count; i++)
-		reclaim_from_chunk(pool, pool->chunks[i], user);
+		reclaim_from_chunk(pool, i, user);
+	mutex_unlock(&pool->resize);
 }

@@ -7,6 +7,7 @@
 #define _VDMA_POOL_H
 
 #include <linux/bits.h>
+#include <linux/list.h>
 #include <linux/types.h>
 
 /* Memory is handed out in slots of this size. */
@@ -17,6 +18,7 @@
 #define VDMA_NO_ORIGINAL (~(phys_addr_t)0)
 
 struct vdma_pool;
+struct vdma_window;
 
 /**
  * struct vdma_pool_user - one user of a pool
@@ -24,12 +26,16 @@ struct vdma_pool;
  * @id: its number, which its buffers bear
  * @over: it has its share
  * @most: most slots it held, as seen whenever a CPU's cache was refilled
+ * @reach: highest physical address that it can use: the pool does not grow above it
+ * @member: among the pool's users
  */
 struct vdma_pool_user {
 	s64 __percpu *used;
 	u8 id;
 	bool over;
 	u64 most;
+	u64 reach;
+	struct list_head member;
 };
 
 /**
@@ -44,16 +50,22 @@ struct vdma_buffer {
 
 /**
  * struct vdma_pool_info - how a pool is doing, in bytes
- * @size: all of it
+ * @size: all of it, now
+ * @max: all that it may grow to
  * @used: held by users
  * @most: most that users held, as seen whenever a CPU's cache was refilled
  * @largest_run: largest piece that could be had now
+ * @grows: how often it has grown; no bytes
+ * @shrinks: how often it has given a chunk back; no bytes
  */
 struct vdma_pool_info {
 	u64 size;
+	u64 max;
 	u64 used;
 	u64 most;
 	u64 largest_run;
+	u64 grows;
+	u64 shrinks;
 };
 
 /**
@@ -64,10 +76,12 @@ struct vdma_pool_info {
  */
 typedef void (*vdma_pool_visitor)(void *in_pool, phys_addr_t original, size_t size);
 
-struct vdma_pool *vdma_pool_create(size_t size, size_t *largest);
+struct vdma_pool *vdma_pool_create(size_t size, size_t max, const struct vdma_window *window,
+				   size_t *largest);
 void vdma_pool_destroy(struct vdma_pool *pool);
 
-int vdma_pool_join(struct vdma_pool *pool, struct vdma_pool_user *user);
+int vdma_pool_join(struct vdma_pool *pool, struct vdma_pool_user *user, u64 reach);
+bool vdma_pool_narrow(struct vdma_pool *pool, struct vdma_pool_user *user, u64 reach);
 void vdma_pool_leave(struct vdma_pool *pool, struct vdma_pool_user *user);
 void vdma_pool_reclaim(struct vdma_pool *pool, struct vdma_pool_user *user);
 u64 vdma_pool_user_most(const struct vdma_pool_user *user);

@@ -951,7 +951,7 @@ static int bind_once_with_new_pool(void *data)
 	int err;
 
 	vdma_bounce_exit();
-	err = vdma_bounce_init(POOL_MB, "auto");
+	err = routing_pool(POOL_MB, "auto");
 	return err ?: bind_once(data);
 }
 

@@ -35,7 +35,7 @@ static void bounce_parameters(struct kunit *test)
 		const char *fill;
 		int err;
 	} rows[] = {
-		{ 4, "auto", 0 }, { 3, "auto", -EINVAL }, { 0, "auto", -EINVAL },
+		{ 4, "auto", 0 }, { 3, "auto", -EINVAL }, { 0, "auto", 0 },
 		{ UINT_MAX, "auto", -EINVAL }, { 4, "", -EINVAL }, { 4, "zeros", -EINVAL },
 		{ 4, "Zero", -EINVAL }, { 4, "zero", 0 }, { 4, "preserve", 0 }, { 4, "none", 0 },
 		{ BOUNCED_POOL_MB, "auto", 0 },
@@ -43,7 +43,7 @@ static void bounce_parameters(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		KUNIT_EXPECT_EQ_MSG(test, vdma_bounce_init(rows[i].mb, rows[i].fill), rows[i].err,
+		KUNIT_EXPECT_EQ_MSG(test, routing_pool(rows[i].mb, rows[i].fill), rows[i].err,
 				    "pool_mb=%u fill=%s", rows[i].mb, rows[i].fill);
 }
 
@@ -72,7 +72,7 @@ static void bounce_pool_without_memory(struct kunit *test)
 	const char *why;
 
 	vdma_bounce_exit();
-	KUNIT_ASSERT_EQ(test, vdma_bounce_init(4, "auto"), 0);
+	KUNIT_ASSERT_EQ(test, routing_pool(4, "auto"), 0);
 	current->fail_nth = 1;
 	why = vdma_path_bounce.unavailable(b.vd);
 	current->fail_nth = 0;
@@ -169,10 +169,10 @@ static void *get_8_mib(struct kunit *test)
 	struct vdma_pool *pool;
 	size_t largest;
 
-	pool = vdma_pool_create(SZ_64M, &largest);
+	pool = vdma_pool_create(SZ_64M, 0, NULL, &largest);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pool);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, action_destroy_pool, pool), 0);
-	KUNIT_ASSERT_EQ(test, vdma_pool_join(pool, &user), 0);
+	KUNIT_ASSERT_EQ(test, vdma_pool_join(pool, &user, U64_MAX), 0);
 	KUNIT_ASSERT_EQ(test, vdma_pool_alloc(pool, &user, SZ_8M, VDMA_NO_ORIGINAL, &buffer), 0);
 	vdma_pool_leave(pool, &user);
 	return buffer.vaddr;
@@ -428,7 +428,7 @@ static void bounce_full(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, dma_alloc_coherent(b.dev, SZ_4K, &addr, GFP_KERNEL));
 	KUNIT_EXPECT_EQ(test, lines_with(since, "pool is full", line, sizeof(line)), 1);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, full), "%s", line);
-	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, "largest run 0; raise pool_mb (now 32)"),
+	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, "largest run 0; raise pool_max_mb (now 32)"),
 				  "%s", line);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, dev_name(b.dev)), "%s", line);
 	stats = bounced_stats(&b);

@@ -55,7 +55,7 @@ struct bounced bounced_plug(struct kunit *test, u32 type, const char *fill)
 	const struct fake_driver_params driver = { .type = type };
 	struct bounced b;
 
-	KUNIT_ASSERT_EQ(test, vdma_bounce_init(BOUNCED_POOL_MB, fill), 0);
+	KUNIT_ASSERT_EQ(test, routing_pool(BOUNCED_POOL_MB, fill), 0);
 	routing_rules(test, "net=bounce,blk=bounce,scsi=bounce");
 	fake_driver_register(test, &driver);
 	b = bounced_plug_another(test, type);

@@ -622,7 +622,7 @@ struct pool_player *pool_player_create(struct pool_model *model, u64 seed)
 
 	if (!p)
 		return NULL;
-	if (vdma_pool_join(model->pool, &p->user)) {
+	if (vdma_pool_join(model->pool, &p->user, U64_MAX)) {
 		kvfree(p);
 		return NULL;
 	}

@@ -40,7 +40,7 @@ static void action_destroy_pool(void *pool)
 
 static struct vdma_pool *create_pool(struct kunit *test, size_t size, size_t *largest)
 {
-	struct vdma_pool *pool = vdma_pool_create(size, largest);
+	struct vdma_pool *pool = vdma_pool_create(size, 0, NULL, largest);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pool);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, action_destroy_pool, pool), 0);
@@ -71,7 +71,7 @@ static struct guest *join_pool(struct kunit *test, struct vdma_pool *pool)
 
 	KUNIT_ASSERT_NOT_NULL(test, guest);
 	guest->pool = pool;
-	KUNIT_ASSERT_EQ(test, vdma_pool_join(pool, &guest->user), 0);
+	KUNIT_ASSERT_EQ(test, vdma_pool_join(pool, &guest->user, U64_MAX), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, action_leave, guest), 0);
 	return guest;
 }
@@ -534,7 +534,7 @@ static void pool_users(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, held(guests[i]), 0);
 		KUNIT_ASSERT_EQ(test, get(guests[i], 1, &buffer), 0);
 	}
-	KUNIT_EXPECT_EQ(test, vdma_pool_join(pool, &one_more), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, vdma_pool_join(pool, &one_more, U64_MAX), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, info_of(pool).used, MOST_USERS * VDMA_SLOT_SIZE);
 
 	kunit_release_action(test, action_leave, guests[100]);
@@ -1140,7 +1140,7 @@ static int run_create(void *context)
 {
 	struct creation *creation = context;
 
-	creation->pool = vdma_pool_create(creation->size, &creation->largest);
+	creation->pool = vdma_pool_create(creation->size, 0, NULL, &creation->largest);
 	if (IS_ERR(creation->pool))
 		return PTR_ERR(creation->pool);
 	if (info_of(creation->pool).size == creation->size)
@@ -1187,7 +1187,7 @@ static int run_join(void *context)
 {
 	struct guest *guest = context;
 
-	return vdma_pool_join(guest->pool, &guest->user);
+	return vdma_pool_join(guest->pool, &guest->user, U64_MAX);
 }
 
 static void undo_join(void *context)
@@ -1217,7 +1217,7 @@ static void pool_join_without_memory(struct kunit *test)
 		fail_each_allocation(test, &faulty, &extra);
 		join_pool(test, extra.pool);
 	}
-	KUNIT_EXPECT_EQ(test, vdma_pool_join(extra.pool, &extra.user), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, vdma_pool_join(extra.pool, &extra.user, U64_MAX), -ENOSPC);
 }
 
 static struct kunit_case pool_cases[] = {

@@ -18,6 +18,25 @@
 static bool started;
 
 /**
+ * routing_pool() - say what pool there is to be
+ * @pool_mb: size of the bounce pool in MiB, which does not grow
+ * @fill: what bounce buffers hold at first, as in the module's parameter
+ *
+ * Context: may sleep.
+ * Return: 0 or an error.
+ */
+int routing_pool(unsigned int pool_mb, const char *fill)
+{
+	const struct vdma_bounce_parameters parameters = {
+		.pool_mb = pool_mb,
+		.pool_max_mb = pool_mb,
+		.fill = fill,
+	};
+
+	return vdma_bounce_init(&parameters);
+}
+
+/**
  * routing_start() - begin to route devices, without rules; for suite_init
  * @pool_mb: size of the bounce pool in MiB
  *
@@ -26,7 +45,7 @@ static bool started;
  */
 int routing_start(unsigned int pool_mb)
 {
-	int err = vdma_bounce_init(pool_mb, "auto");
+	int err = routing_pool(pool_mb, "auto");
 
 	if (!err)
 		err = vdma_bus_start();

@@ -12,6 +12,7 @@
 struct fake_virtio;
 struct vdma_device;
 
+int routing_pool(unsigned int pool_mb, const char *fill);
 int routing_start(unsigned int pool_mb);
 void routing_stop(void);
 void routing_rules(struct kunit *test, const char *text);

@@ -65,7 +65,8 @@ class Machine:
         """Load the module anew, and bind all devices over that path."""
         self.vm.run(f"""
             rmmod virtio_net virtio_blk virtio_dma 2>/dev/null
-            insmod /ko/virtio_dma.ko rules=net={path},blk={path} fill={fill} pool_mb={POOL_MIB} &&
+            insmod /ko/virtio_dma.ko rules=net={path},blk={path} fill={fill} \
+                pool_mb={POOL_MIB} pool_max_mb={POOL_MIB} &&
                 modprobe virtio_blk && modprobe virtio_net""", timeout=SLOWEST)
         for address in (DISK_ADDRESS, *NIC_ADDRESSES):
             directory = f"/sys/bus/pci/devices/{address}/virtio*/dma"

@@ -8,15 +8,17 @@ from machine import POOL_MIB, SLOWEST
 PAGE_SIZE = 4096
 EVENTS = ("kmem/kmalloc", "kmem/kmalloc_node", "kmem/kfree", "percpu/percpu_alloc_percpu")
 EVENT = re.compile(r"-(\d+) .*? (\w+): call_site=(\S+).*? ptr=(\S+)(?:.* bytes_alloc=(\d+))?")
-# The function that makes a pool, with all that the compiler has inlined into it, and what it allocates large pieces by.
-OURS, FOR_OTHERS = re.compile(r"vdma_pool_create\b"), re.compile(r"__[kv]\w+_node")
+# The functions that make a pool, with all that the compiler has inlined into them; what they allocate large pieces by.
+OURS = re.compile(r"(vdma_(pool|chunk|memory|resize)_\w+|enlarge_below)\b")
+FOR_OTHERS = re.compile(r"__[kv]\w+_node|__alloc_workqueue|alloc_workqueue")
 
 
 def of_pool(machine):
     """Bytes that are allocated when the pool has been made, for all CPUs, and without the pool itself."""
     vm = machine.vm
     vm.run(f"rmmod virtio_net virtio_blk virtio_dma 2>/dev/null; modprobe virtio_blk && rmmod virtio_blk && "
-           f"insmod /ko/virtio_dma.ko rules=net=off,blk=bounce pool_mb={POOL_MIB}", timeout=SLOWEST)
+           f"insmod /ko/virtio_dma.ko rules=net=off,blk=bounce pool_mb={POOL_MIB} pool_max_mb={POOL_MIB}",
+           timeout=SLOWEST)
     tracing = "/sys/kernel/tracing"
     switches = " ".join(f"{tracing}/events/{event}/enable" for event in EVENTS)
     text = vm.run(f"""
@@ -26,7 +28,7 @@ def of_pool(machine):
         for switch in {switches}; do [ ! -e $switch ] || echo 0 >$switch; done
         grep -E 'call_site' {tracing}/trace
         echo >{tracing}/trace""", timeout=SLOWEST)
-    mapped = re.findall(r"vdma_pool_create\b.* pages=(\d+)", vm.run("cat /proc/vmallocinfo"))
+    mapped = re.findall(r"vdma_chunk_create\b.* pages=(\d+)", vm.run("cat /proc/vmallocinfo"))
     events = [match.groups() for match in map(EVENT.search, text.splitlines()) if match]
     return PAGE_SIZE * sum(map(int, mapped)) + sum_up(events)
 

@@ -20,8 +20,8 @@ def load(vm, rules=None, **parameters):
 
 
 def figures(vm):
-    """{file: bytes} of the pool."""
-    text = vm.run(f"cd {POOL} && grep . size used most largest_run")
+    """{file: bytes} of the pool; grows and shrinks are numbers."""
+    text = vm.run(f"cd {POOL} && grep . size max used most largest_run grows shrinks")
     return {name: int(value) for name, value in (line.split(":") for line in text.splitlines())}
 
 

@@ -23,7 +23,7 @@ from lib.checks import expect
 
 DISK, OTHER_DISK, NIC, PLUGGED_DISK = 4, 5, 6, 7
 DISK_MIB = 16
-SMALLEST, DEFAULT = 4, 64
+SMALLEST, DEFAULT = 4, 16
 BYTES = {"16k": 16 << 10, "64k": 64 << 10, "256k": 256 << 10, "512k": 512 << 10, "1M": MIB, "8M": 8 * MIB}
 # How many blocks of each size are moved.
 BLOCKS = {"16k": 32, "64k": 32, "256k": 16, "512k": 8, "1M": 4, "8M": 2}
@@ -36,7 +36,7 @@ PATHS = ("off", "direct", "platform", "bounce")
 DEADLINE = 90
 SHARED_OUT, FULL = "the device has its share of the bounce pool", "the bounce pool is full"
 FAILURE = re.compile(f"virtio-pci (\\S+): virtio_dma: ({SHARED_OUT}|{FULL}): "
-                     r"wanted (\d+) bytes, free (\d+) of (\d+), largest run (\d+); raise pool_mb \(now (\d+)\)")
+                     r"wanted (\d+) bytes, free (\d+) of (\d+), largest run (\d+); raise pool_max_mb \(now (\d+)\)")
 # At which the host serves a disk that it is to hold back, in bytes a second.
 HELD_RATE = 1 * MIB
 # Reads of 1 MiB each that a held disk is asked for.
@@ -120,7 +120,7 @@ def failures(*devices):
 
 
 def failures_told(log):
-    """(device, why, bytes wanted, free, size, largest run, pool_mb) of each line on them."""
+    """(device, why, bytes wanted, free, size, largest run, pool_max_mb) of each line on them."""
     matches = filter(None, map(FAILURE.search, log.lines()))
     return [match.groups()[:2] + tuple(map(int, match.groups()[2:])) for match in matches]
 
@@ -376,7 +376,7 @@ def test_hook(bench):
 def test_all(bench):
     with bench.case("loaded with the smallest pool, all devices bounce"):
         bench.vm.run("modprobe virtio_pci")
-        bench.load(pool_mb=SMALLEST)
+        bench.load(pool_mb=SMALLEST, pool_max_mb=SMALLEST)
         for device in bench.disk, bench.other, bench.plugged, bench.nic:
             expect_dma(device, state="attached", path="bounce", reason="rule for the device type")
         expect("size of the pool", pool.figures(bench.vm)["size"], SMALLEST * MIB)

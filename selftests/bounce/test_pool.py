@@ -23,6 +23,7 @@ from lib.checks import expect, expect_in
 
 DISK, NIC = 4, 5
 DISK_MIB = 8
+DEFAULT = 16
 
 # --- the pool and the operations, from inside the guest ---
 
@@ -96,7 +97,6 @@ TOO_SMALL = r"pool_mb=\d+ refused: a pool has 4 MiB or more"
 TOO_LARGE = r"pool_mb=\d+ refused: more than three quarters of the guest's \d+ MiB"
 NO_NUMBER = r"[`'].*' invalid for parameter [`']pool_mb'"
 BAD_PARAMETERS = [
-    ("pool_mb", "0", TOO_SMALL),
     ("pool_mb", "3", TOO_SMALL),
     ("pool_mb", "900", TOO_LARGE),
     ("pool_mb", "2000", TOO_LARGE),
@@ -108,6 +108,10 @@ BAD_PARAMETERS = [
     ("pool_mb", "8G", NO_NUMBER),
     ("pool_mb", "4294967360", NO_NUMBER),
     ("pool_mb", "", NO_NUMBER),
+    ("pool_max_mb", "3", TOO_SMALL.replace("pool_mb", "pool_max_mb")),
+    ("pool_max_mb", "900", TOO_LARGE.replace("pool_mb", "pool_max_mb")),
+    ("pool_max_mb", "4294967295", TOO_LARGE.replace("pool_mb", "pool_max_mb")),
+    ("pool_max_mb", "64M", NO_NUMBER.replace("pool_mb", "pool_max_mb")),
     ("fill", "junk", "fill=junk refused: use auto, preserve, zero or none"),
     ("fill", "", "fill= refused: use auto, preserve, zero or none"),
     ("fill", "zero,none", "fill=zero,none refused: use auto, preserve, zero or none"),
@@ -166,7 +170,7 @@ def test_without_swiotlb(suite, machine, disk):
         expect("insmod says", pool.load(machine, "blk=bounce"), "")
         machine.run("modprobe virtio_blk")
         guest.expect_dma(disk, state="attached", path="bounce")
-        expect_in("log", "\n".join(log.of_module()), "pool of 64 MiB, largest buffer ")
+        expect_in("log", "\n".join(log.of_module()), f"pool of {DEFAULT} MiB, largest buffer ")
         disk.check_data()
         machine.run("rmmod virtio_blk && rmmod virtio_dma")
 

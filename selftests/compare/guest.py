@@ -9,7 +9,7 @@ CACHE_MODE = "writeback"
 
 
 def load_modules(options):
-    return (f"modprobe virtio_pci && modprobe virtio_dma pool_mb={options.pool_mb} && "
+    return (f"modprobe virtio_pci && modprobe virtio_dma pool_mb={options.pool_mb} pool_max_mb={options.pool_mb} && "
             "modprobe virtio_blk && modprobe virtio_net")
 
 

@@ -7,12 +7,12 @@ KERNEL_LINES := 5.10 6.1 6.12 newest
 export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG DEBUG CHECK SUITE
 
 TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
-TESTS_ONCE := $(filter $(addprefix selftests/,build/% lib/% compare/% bench/% devices/% nics/% host/%),$(TESTS))
+TESTS_ONCE := $(filter $(addprefix selftests/,build/%,lib/%,compare/%,bench/%,devices/%,nics/%,host/%,build/% lib/% compare/% bench/% devices/% nics/% protected/%),$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 # On the debug kernel everything takes several times as long; these are what it has most to say about.
-TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py kunit/run.py kunit/check_build.py
+TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py selftests/protected/test_protected.py kunit/run.py kunit/check_build.py
 
-.PHONY: modules run run-nics run-host run-iommu bench shell test kunit coverage check help clean
+.PHONY: modules run run-nics run-host run-iommu run-protected bench shell test kunit coverage check help clean
 
 ifneq ($(filter $(KVER),$(KERNEL_LINES)),)
 modules:
@@ -43,6 +43,10 @@ run-host:
 run-iommu:
 	@selftests/setup.sh run-iommu
 	@selftests/iommu/run.py
+
+run-protected:
+	@selftests/setup.sh run-protected
+	@selftests/protected/run.py
 
 bench:
 	@selftests/setup.sh bench
@@ -82,6 +86,7 @@ help:
 	@echo 'make run-nics network cards as device models, under the stock drivers of a guest'
 	@echo 'make run-host a real KVM and VFIO host, emulated: which pages of an assigned device trap, by guest and host'
 	@echo 'make run-iommu what an IOMMU costs a network card, and what DMA masks decide'
+	@echo 'make run-protected  guests that share only a part of their memory: what works, what fails, and what leaks'
 	@echo 'make bench    count the instructions that DMA mappings cost on each path; CHECK=1: only whether they became more'
 	@echo 'make shell    a prompt in the same guest, with the modules loaded'
 	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels, JOBS how many programs at a time,'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every byte in a buffer says by its two upper bits who put it there: the host, a reader that filled
- * its buffer before the read, or a writer. The lower ones differ by position, and by a number: two
- * buffers with different numbers agree in one byte of 64.
+ * Every byte in a buffer says by its two upper bits who put it there: the host, a reader that
+ * filled its buffer before the read, or a writer. The lower ones differ by position, and by a
+ * number: two buffers with different numbers agree in one byte of 64.
  */
 #ifndef BYTES_H
 #define BYTES_H
@@ -17,7 +17,7 @@
 #define BYTE_OF_HOST		0x80
 #define BYTE_OF_WRITER		0xc0
 
-#define BYTES_PERIOD		(1U << 16)
+#define BYTES_PERIOD		65536
 
 /* A period of bytes of a kind; made when it is first asked for. */
 static inline const uint8_t *bytes_of(uint8_t kind)

@@ -2,12 +2,13 @@
 /*
  * Sends frames through a network card that misbehaves, and looks at what comes back.
  *
- *	card_check exact|hostile INTERFACE FRAMES
+ *	card_check exact|hostile|broken INTERFACE FRAMES
  *
  * With `exact` each frame must come back as it was sent, with its addresses swapped. With `hostile`
  * each byte of what is received must be one that the host made, or zero, or below 8: what the host
  * has in the header of a packet, which becomes data when the host lies about where packets begin.
- * All else is foreign; what the frames that are sent are full of, above all.
+ * All else is foreign; what the frames that are sent are full of, above all. `broken` is the same,
+ * but ends when the card takes no more frames.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -31,6 +32,8 @@
 #define HEADER		14
 #define HEADER_BYTES	8
 #define DEADLINE_MS	20000
+/* A card that takes nothing for so long is broken, where that is to be expected. */
+#define BROKEN_MS	1000
 /* Nothing more is on its way when nothing has come for so long. */
 #define QUIET_MS	300
 
@@ -63,15 +66,20 @@ static size_t make_frame(unsigned long number)
 	return size;
 }
 
-static void send_frame(int fd, size_t size)
+/* False if there is no room for it in time. */
+static int send_frame(int fd, size_t size, int timeout)
 {
 	struct pollfd writable = { .fd = fd, .events = POLLOUT };
 
-	while (send(fd, sent, size, 0) < 0) {
-		if (errno != ENOBUFS && errno != EAGAIN)
+	while (send(fd, sent, size, MSG_DONTWAIT) < 0) {
+		if (errno == ENOBUFS)
+			poll(NULL, 0, 1);
+		else if (errno != EAGAIN)
 			err(1, "send");
-		poll(&writable, 1, 1);
+		else if (poll(&writable, 1, timeout) <= 0)
+			return 0;
 	}
+	return 1;
 }
 
 /* The size of the next frame that came from outside, or -1 when none does in time. */
@@ -142,17 +150,19 @@ static void expect_reply(int fd, size_t size)
 int main(int argc, char **argv)
 {
 	unsigned long count;
-	int fd, is_exact;
+	int fd, is_exact, timeout;
 
 	if (argc != 4)
-		errx(2, "usage: card_check exact|hostile INTERFACE FRAMES");
+		errx(2, "usage: card_check exact|hostile|broken INTERFACE FRAMES");
 	is_exact = !strcmp(argv[1], "exact");
+	timeout = strcmp(argv[1], "broken") ? DEADLINE_MS : BROKEN_MS;
 	count = strtoul(argv[3], NULL, 0);
 	fd = open_card(argv[2]);
 	for (unsigned long i = 0; i < count; i++) {
 		size_t size = make_frame(i);
 
-		send_frame(fd, size);
+		if (!send_frame(fd, size, timeout))
+			break;
 		if (is_exact)
 			expect_reply(fd, size);
 		else

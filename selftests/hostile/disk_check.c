@@ -231,8 +231,8 @@ static void print_sum(const struct result *results)
 	}
 	printf("requests %lu\nerrors %lu\nhost %lu\nzero %lu\nkept %lu\n", sum.requests, sum.errors,
 	       sum.host, sum.zero, sum.kept);
-	printf("foreign %lu\ncanary %lu\nchanged %lu\nwritten_changed %lu\nwrong %lu\n", sum.foreign,
-	       sum.canary, sum.changed, sum.written_changed, sum.wrong);
+	printf("foreign %lu\ncanary %lu\nchanged %lu\nwritten_changed %lu\nwrong %lu\n",
+	       sum.foreign, sum.canary, sum.changed, sum.written_changed, sum.wrong);
 }
 
 static int all_ended_well(void)

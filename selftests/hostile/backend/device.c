@@ -114,7 +114,8 @@ static bool scribble(const struct device *device, uint64_t address, size_t size)
 	size = up_to_rings(device, address, size);
 	if (!size)
 		return false;
-	misbehave_fill(memory_at(&device->memory, address, size), size, device->misbehaving.request);
+	misbehave_fill(memory_at(&device->memory, address, size), size,
+		       device->misbehaving.request);
 	return true;
 }
 
@@ -225,7 +226,8 @@ static void break_ring(struct device *device, struct ring *ring)
 	unsigned int id;
 
 	if (misbehave(m, NO_SUCH_ID)) {
-		ring_return(ring, misbehave_number(m, NO_SUCH_ID, 0, 2) ? UINT32_MAX : ring->size, 0);
+		id = misbehave_number(m, NO_SUCH_ID, 0, 2) ? UINT32_MAX : ring->size;
+		ring_return(ring, id, 0);
 		misbehaved(m, NO_SUCH_ID);
 	}
 	id = misbehave_number(m, FREE_ID, 0, ring->size);

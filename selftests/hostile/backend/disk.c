@@ -111,8 +111,8 @@ static void serve(struct device *device, unsigned int index)
 }
 
 const struct model disk_model = {
-	.features = 1ULL << F_SEG_MAX | 1ULL << VIRTIO_F_INDIRECT_DESC | 1ULL << VIRTIO_F_VERSION_1 |
-		    1ULL << VHOST_F_PROTOCOL_FEATURES,
+	.features = 1ULL << F_SEG_MAX | 1ULL << VIRTIO_F_INDIRECT_DESC |
+		    1ULL << VIRTIO_F_VERSION_1 | 1ULL << VHOST_F_PROTOCOL_FEATURES,
 	.serve = serve,
 	.config = fill_config,
 };

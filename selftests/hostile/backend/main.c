@@ -8,7 +8,7 @@
  * A device is named after the file of its socket. Commands come on standard input, a line each, and
  * are answered by "ok", after what was asked for:
  *
- *	misbehave DEVICE CLASS,CLASS... ONE_IN	in each of these ways, one request in so many; or "none"
+ *	misbehave DEVICE CLASS,CLASS... ONE_IN	in each way, one request in so many; or "none"
  *	counters DEVICE		requests while it misbehaved, and how often in which way
  *
  * The end of standard input ends it.
@@ -27,6 +27,7 @@
 #include "frontend.h"
 
 #define MAX_LINE	256
+#define SEPARATORS	"\n "
 /* Of each device: its socket and its rings. And standard input. */
 #define MAX_POLLED	(MAX_DEVICES * (1 + DEVICE_RINGS) + 1)
 
@@ -66,8 +67,8 @@ static void print_counters(const struct device *device)
 
 static const char *run(char *line)
 {
-	char *rest, *command = strtok_r(line, " \n", &rest);
-	struct device *device = find(strtok_r(NULL, " \n", &rest));
+	char *rest, *command = strtok_r(line, SEPARATORS, &rest);
+	struct device *device = find(strtok_r(NULL, SEPARATORS, &rest));
 	char *classes;
 
 	if (!command || !device)
@@ -78,8 +79,8 @@ static const char *run(char *line)
 	}
 	if (strcmp(command, "misbehave"))
 		return "no such command";
-	classes = strtok_r(NULL, " \n", &rest);
-	return run_misbehave(device, classes, strtok_r(NULL, " \n", &rest));
+	classes = strtok_r(NULL, SEPARATORS, &rest);
+	return run_misbehave(device, classes, strtok_r(NULL, SEPARATORS, &rest));
 }
 
 /* Standard input is not buffered, or poll() would not tell of what is in the buffer. */
@@ -138,7 +139,7 @@ static bool add_device(const char *argument, uint64_t seed)
 	/* Another device with the same requests misbehaves otherwise. */
 	device->misbehaving.seed = seed + ((uint64_t)all.count << 48);
 	for (unsigned int i = 0; i < DEVICE_RINGS; i++)
-		device->rings[i].kick = device->rings[i].call = -1;
+		device->rings[i] = (struct ring) { .kick = -1, .call = -1 };
 	if (device->model == &disk_model) {
 		device->disk = calloc(1, DISK_SIZE);
 		if (!device->disk)

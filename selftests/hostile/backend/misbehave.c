@@ -50,7 +50,8 @@ bool misbehave_parse(char *text, uint32_t *classes)
 /* Three rounds of xorshift* after mixing in what the number depends on. */
 static uint64_t random_for(const struct misbehaving *m, enum misbehaviour class, unsigned int what)
 {
-	uint64_t x = m->seed ^ m->request * 0x9e3779b97f4a7c15ULL ^ (uint64_t)(class + 1) << 32 ^ what;
+	uint64_t x = m->seed ^ m->request * 0x9e3779b97f4a7c15ULL ^
+		     (uint64_t)(class + 1) << 32 ^ what;
 
 	for (int round = 0; round < 3; round++) {
 		x ^= x >> 12;

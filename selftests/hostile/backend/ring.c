@@ -126,8 +126,10 @@ void ring_skip(struct ring *ring, int16_t count)
 
 void ring_interrupt(struct ring *ring)
 {
+	uint16_t flags;
+
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (ring->call >= 0 &&
-	    !(__atomic_load_n(ring->available + RING_FLAGS, __ATOMIC_ACQUIRE) & AVAILABLE_NO_INTERRUPT))
+	flags = __atomic_load_n(ring->available + RING_FLAGS, __ATOMIC_ACQUIRE);
+	if (ring->call >= 0 && !(flags & AVAILABLE_NO_INTERRUPT))
 		eventfd_write(ring->call, 1);
 }

@@ -2,8 +2,8 @@
 /*
  * What the front end (QEMU) and the back end of a vhost-user device say to each other.
  *
- * From QEMU's docs/interop/vhost-user.rst. Both run on the same machine, in its byte order, which is
- * taken to be little-endian, as virtio's is.
+ * From QEMU's docs/interop/vhost-user.rst. Both run on the same machine, in its byte order, which
+ * is taken to be little-endian, as virtio's is.
  */
 #ifndef VHOST_H
 #define VHOST_H

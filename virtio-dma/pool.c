@@ -865,8 +865,9 @@ static void visit_stretch(const struct chunk *chunk, const struct stretch *s,
 }
 
 /* Through one buffer, or on into the next one. */
-static bool visit_part(struct vdma_pool *pool, const struct vdma_pool_user *user,
-		       phys_addr_t phys, size_t size, bool across, vdma_pool_visitor visit)
+static bool visit_stretches(struct vdma_pool *pool, const struct vdma_pool_user *user,
+			    phys_addr_t phys, size_t size, bool across,
+			    vdma_pool_visitor visit)
 {
 	unsigned int index;
 	struct chunk *chunk = find_chunk(pool, phys, &index);
@@ -918,7 +919,7 @@ static bool visit_part(struct vdma_pool *pool, const struct vdma_pool_user *user
 bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
 		     phys_addr_t phys, size_t size, vdma_pool_visitor visit)
 {
-	return visit_part(pool, user, phys, size, false, visit);
+	return visit_stretches(pool, user, phys, size, false, visit);
 }
 
 /**
@@ -938,7 +939,7 @@ bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
 bool vdma_pool_visit_across(struct vdma_pool *pool, const struct vdma_pool_user *user,
 			    phys_addr_t phys, size_t size, vdma_pool_visitor visit)
 {
-	return visit_part(pool, user, phys, size, true, visit);
+	return visit_stretches(pool, user, phys, size, true, visit);
 }
 
 /**

@@ -37,7 +37,7 @@ SMALL_BUFFERS = "mrg_rxbuf=off,guest_tso4=off,guest_csum=off"
 DISK_CLASSES = ("short-write", "wrong-length", "overrun", "late-write", "rewrite", "tables", "premature", "tamper",
                 "wrong-status")
 CARD_CLASSES = ("short-write", "wrong-length", "overrun", "late-write", "rewrite", "tables", "premature", "tamper",
-                "header")
+                "header", "out-of-order")
 BREAKING_CLASSES = ("no-such-id", "free-id", "index-jump")
 
 

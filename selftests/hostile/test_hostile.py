@@ -41,6 +41,9 @@ BREAKING_ONE_IN = 20
 TIME_FOR_REQUEST = 0.05
 LEAST_TIME = 120
 
+# What drivers of a kernel line believe of a host, whatever is below them (README.md, Limits).
+BELIEVED = {"5.10": ("tables",)}
+
 WORKING_DISKS = ("disk0", "disk1")
 BREAKING_DISKS = dict(zip(backend.BREAKING_CLASSES, ("disk2", "disk3", "disk4")))
 CARDS = ("card0", "card1")
@@ -129,11 +132,15 @@ class Guest:
                    dict.fromkeys(("wrong", "errors", *HARM), 0))
             expect_at_least(f"{name}: requests", counts.get("requests", 0) + counts.get("frames", 0), FEW // 8)
 
+    def classes(self, name):
+        """The ways in which the device misbehaves that its driver should survive."""
+        believed = BELIEVED.get(self.vm.kernel.line, ())
+        all_classes = backend.DISK_CLASSES if name.startswith("disk") else backend.CARD_CLASSES
+        return [class_ for class_ in all_classes if class_ not in believed]
+
     def misbehave(self):
-        for name in WORKING_DISKS:
-            self.devices.misbehave(name, backend.DISK_CLASSES, ONE_IN)
-        for name in CARDS:
-            self.devices.misbehave(name, backend.CARD_CLASSES, ONE_IN)
+        for name in (*WORKING_DISKS, *CARDS):
+            self.devices.misbehave(name, self.classes(name), ONE_IN)
 
     def behave(self):
         for name in self.devices.names:
@@ -223,12 +230,11 @@ class Bounced(Guest):
         """As many requests as promised, and each device misbehaved in each way."""
         # A frame that finds no buffer to be received in is lost, as it should be.
         expect_at_least("requests", self.requests() - before, REQUESTS * 9 // 10)
-        for names, classes in ((WORKING_DISKS, backend.DISK_CLASSES), (CARDS, backend.CARD_CLASSES)):
-            for name in names:
-                counters = self.devices.counters(name)
-                ktap.say(f"# {name}: " + " ".join(f"{word} {value}" for word, value in counters.items() if value))
-                for class_ in classes:
-                    expect_at_least(f"{name}: {class_}", counters[class_], 1)
+        for name in (*WORKING_DISKS, *CARDS):
+            counters = self.devices.counters(name)
+            ktap.say(f"# {name}: " + " ".join(f"{word} {value}" for word, value in counters.items() if value))
+            for class_ in self.classes(name):
+                expect_at_least(f"{name}: {class_}", counters[class_], 1)
 
     def unload(self):
         with self.case("bounce: nothing is left in the pool, and the module can be unloaded and loaded again"):

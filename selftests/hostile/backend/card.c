@@ -89,25 +89,38 @@ static size_t make_up(struct device *device, struct packet *packet)
 	return sizeof(packet->header) + size;
 }
 
-static void receive(struct device *device, const struct packet *packet, size_t size)
+static void fill(struct device *device, const struct chain *chain, const struct packet *packet,
+		 size_t size)
 {
 	struct ring *ring = &device->rings[RING_RECEIVE];
 	struct misbehaving *m = &device->misbehaving;
 	size_t written = size;
-	struct chain chain;
 	bool is_returned;
 
-	if (!ring->descriptors || !ring->enabled || !ring_take(ring, &device->memory, &chain))
-		return;
 	device_begin(device);
-	is_returned = device_return_early(device, ring, &chain, size);
+	is_returned = device_return_early(device, ring, chain, size);
 	if (misbehave(m, SHORT_WRITE)) {
 		written = misbehave_number(m, SHORT_WRITE, 0, size);
 		misbehaved(m, SHORT_WRITE);
 	}
-	chain_write(device, &chain, 0, packet, written);
-	device_scribble(device, ring, &chain);
-	device_finish(device, ring, &chain, size, is_returned);
+	chain_write(device, chain, 0, packet, written);
+	device_scribble(device, ring, chain);
+	device_finish(device, ring, chain, size, is_returned);
+}
+
+static void receive(struct device *device, const struct packet *packet, size_t size)
+{
+	struct ring *ring = &device->rings[RING_RECEIVE];
+	struct misbehaving *m = &device->misbehaving;
+	struct chain first, second;
+
+	if (!ring->descriptors || !ring->enabled || !ring_take(ring, &device->memory, &first))
+		return;
+	if (misbehave(m, OUT_OF_ORDER) && ring_take(ring, &device->memory, &second)) {
+		misbehaved(m, OUT_OF_ORDER);
+		fill(device, &second, packet, size);
+	}
+	fill(device, &first, packet, size);
 }
 
 static void serve(struct device *device, unsigned int index)

@@ -15,6 +15,7 @@ static const char *const names[MISBEHAVIOURS] = {
 	[TAMPER] = "tamper",
 	[WRONG_STATUS] = "wrong-status",
 	[HEADER] = "header",
+	[OUT_OF_ORDER] = "out-of-order",
 	[NO_SUCH_ID] = "no-such-id",
 	[FREE_ID] = "free-id",
 	[INDEX_JUMP] = "index-jump",

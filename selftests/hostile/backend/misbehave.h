@@ -22,6 +22,8 @@
  * @TAMPER: buffers that are for reading only are written to
  * @WRONG_STATUS: of a disk, the status is not the one that is due
  * @HEADER: of a network card, the header of a packet is random
+ * @OUT_OF_ORDER: of a network card, a buffer is filled and returned before the one that was made
+ *	available earlier, which is allowed, but not what drivers expect
  * @NO_SUCH_ID: the used id is larger than the ring
  * @FREE_ID: the used id is one that the driver has not made available, or that was returned
  * @INDEX_JUMP: the used index goes on, or back, without anything having been returned
@@ -37,6 +39,7 @@ enum misbehaviour {
 	TAMPER,
 	WRONG_STATUS,
 	HEADER,
+	OUT_OF_ORDER,
 	NO_SUCH_ID,
 	FREE_ID,
 	INDEX_JUMP,

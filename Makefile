@@ -4,13 +4,16 @@
 # Stock Debian kernels that we can get ourselves, with their compilers.
 KERNEL_LINES := 5.10 6.1 6.12 newest
 
-export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG DEBUG CHECK SUITE
+export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG DEBUG CHECK SUITE SEED REQUESTS
 
 TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
-TESTS_ONCE := $(filter $(addprefix selftests/,build/%,lib/%,compare/%,bench/%,devices/%,nics/%,host/%,build/% lib/% compare/% bench/% devices/% nics/% protected/%),$(TESTS))
+# These say themselves which kernels they are about, or are about none.
+ONCE := build lib compare bench devices nics host protected
+TESTS_ONCE := $(filter $(addsuffix /%,$(addprefix selftests/,$(ONCE))),$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 # On the debug kernel everything takes several times as long; these are what it has most to say about.
-TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py selftests/protected/test_protected.py kunit/run.py kunit/check_build.py
+TESTS_DEBUG_KERNEL := selftests/hostile/test_hostile.py kunit/run.py kunit/check_build.py
+TESTS_DEBUG_KERNEL += $(if $(LONG),selftests/virtio/test_lifecycle.py selftests/protected/test_protected.py)
 
 .PHONY: modules run run-nics run-host run-iommu run-protected bench shell test kunit coverage check help clean
 

@@ -120,10 +120,23 @@ static void warn_not_mapped(struct vdma_device *vd, size_t size)
 		      size);
 }
 
-static void visit_mapped(struct vdma_device *vd, dma_addr_t addr, size_t size,
-			 vdma_pool_visitor visit)
+/*
+ * Only AF_XDP takes neighbouring mappings for one, and maps both ways. Others that
+ * sync more than they mapped were told so by the host: what virtio_net syncs of its
+ * receive buffers on 7.x is the length that the device says it wrote.
+ */
+static bool visit_as_mapped(struct vdma_device *vd, dma_addr_t addr, size_t size,
+			    enum dma_data_direction dir, vdma_pool_visitor visit)
 {
-	if (unlikely(!vdma_pool_visit(pool, &vd->pool_user, addr, size, visit)))
+	if (dir == DMA_BIDIRECTIONAL)
+		return vdma_pool_visit_across(pool, &vd->pool_user, addr, size, visit);
+	return vdma_pool_visit(pool, &vd->pool_user, addr, size, visit);
+}
+
+static void visit_mapped(struct vdma_device *vd, dma_addr_t addr, size_t size,
+			 enum dma_data_direction dir, vdma_pool_visitor visit)
+{
+	if (unlikely(!visit_as_mapped(vd, addr, size, dir, visit)))
 		warn_not_mapped(vd, size);
 	else if (visit == copy_in)
 		this_cpu_add(vd->stats->bounced_to_device, size);
@@ -270,7 +283,7 @@ static void bounce_sync_for_cpu(struct device *dev, dma_addr_t addr, size_t size
 	if (vd) {
 		trace_vdma_sync(dev, addr, size, dir, false);
 		if (dir != DMA_TO_DEVICE)
-			visit_mapped(vd, addr, size, copy_out);
+			visit_mapped(vd, addr, size, dir, copy_out);
 	}
 	rcu_read_unlock();
 }
@@ -285,7 +298,7 @@ static void bounce_sync_for_device(struct device *dev, dma_addr_t addr, size_t s
 	vd = bounce_device(dev);
 	if (vd) {
 		trace_vdma_sync(dev, addr, size, dir, true);
-		visit_mapped(vd, addr, size, prepare(vd, dir, 0));
+		visit_mapped(vd, addr, size, dir, prepare(vd, dir, 0));
 	}
 	rcu_read_unlock();
 }

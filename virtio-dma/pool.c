@@ -643,12 +643,14 @@ static u32 first_slot(const struct chunk *chunk, u32 slot)
  * @here: how many there are up to the end of their block
  * @size: how many of those have an original
  * @original: physical address of the original
+ * @is_last: their buffer ends with their block
  */
 struct stretch {
 	size_t at;
 	size_t here;
 	size_t size;
 	phys_addr_t original;
+	bool is_last;
 };
 
 /* The rest of a block, from @at on; false if it is not in use by the user. */
@@ -678,6 +680,7 @@ static bool find_stretch(const struct chunk *chunk, const struct vdma_pool_user 
 	s->here = ((size_t)VDMA_SLOT_SIZE << order) - offset;
 	s->original = original_of(chunk, slot, order, &length) + offset;
 	s->size = offset < length ? length - offset : 0;
+	s->is_last = state & STATE_LAST;
 	return true;
 }
 
@@ -688,28 +691,15 @@ static void visit_stretch(const struct chunk *chunk, const struct stretch *s,
 		visit(chunk->vaddr + s->at, s->original, s->size);
 }
 
-/**
- * vdma_pool_visit() - go through a part of one or more buffers with their originals
- * @pool: the pool
- * @user: whose buffers they are
- * @phys: where the part begins
- * @size: its length in bytes
- * @visit: called for each stretch that is contiguous in the pool and in its
- *	original, in ascending order
- *
- * Neighbouring buffers are taken for one, as AF_XDP does. Bytes that have no
- * original, because they lie behind the end of a buffer, are passed over.
- *
- * Context: any, within an RCU read-side section. Does not sleep.
- * Return: true; false, with nothing or only the first stretches visited, if the
- * part is not all in buffers of @user.
- */
-bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
-		     phys_addr_t phys, size_t size, vdma_pool_visitor visit)
+/* Through one buffer, or on into the next one. */
+static bool visit_stretches(struct vdma_pool *pool, const struct vdma_pool_user *user,
+			    phys_addr_t phys, size_t size, bool across,
+			    vdma_pool_visitor visit)
 {
 	unsigned int index;
 	struct chunk *chunk = find_chunk(pool, phys, &index);
 	struct stretch now = {}, next;
+	bool whole = true;
 
 	if (!chunk)
 		return false;
@@ -717,6 +707,10 @@ bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
 	while (size) {
 		if (!find_stretch(chunk, user, next.at, &next))
 			return false;
+		if (!across && next.is_last && size > next.here) {
+			size = next.here;
+			whole = false;
+		}
 		next.here = min(next.here, size);
 		next.size = min(next.size, next.here);
 		size -= next.here;
@@ -730,7 +724,49 @@ bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
 		next.at += next.here;
 	}
 	visit_stretch(chunk, &now, visit);
-	return true;
+	return whole;
+}
+
+/**
+ * vdma_pool_visit() - go through a part of a buffer with its original
+ * @pool: the pool
+ * @user: whose buffer it is
+ * @phys: where the part begins
+ * @size: its length in bytes
+ * @visit: called for each stretch that is contiguous in the pool and in its
+ *	original, in ascending order
+ *
+ * Bytes that have no original, because they lie behind the end of what is
+ * bounced, are passed over.
+ *
+ * Context: any, within an RCU read-side section. Does not sleep.
+ * Return: true; false, with no more visited than what is in the buffer, if the
+ * part is not all in one buffer of @user.
+ */
+bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
+		     phys_addr_t phys, size_t size, vdma_pool_visitor visit)
+{
+	return visit_stretches(pool, user, phys, size, false, visit);
+}
+
+/**
+ * vdma_pool_visit_across() - go through a part of one or more buffers with their originals
+ * @pool: the pool
+ * @user: whose buffers they are
+ * @phys: where the part begins
+ * @size: its length in bytes
+ * @visit: as for vdma_pool_visit()
+ *
+ * Neighbouring buffers are taken for one, as AF_XDP does.
+ *
+ * Context: any, within an RCU read-side section. Does not sleep.
+ * Return: true; false, with nothing or only the first stretches visited, if the
+ * part is not all in buffers of @user.
+ */
+bool vdma_pool_visit_across(struct vdma_pool *pool, const struct vdma_pool_user *user,
+			    phys_addr_t phys, size_t size, vdma_pool_visitor visit)
+{
+	return visit_stretches(pool, user, phys, size, true, visit);
 }
 
 /**

@@ -94,6 +94,8 @@ void vdma_pool_free(struct vdma_pool *pool, struct vdma_pool_user *user,
 		    phys_addr_t phys);
 bool vdma_pool_visit(struct vdma_pool *pool, const struct vdma_pool_user *user,
 		     phys_addr_t phys, size_t size, vdma_pool_visitor visit);
+bool vdma_pool_visit_across(struct vdma_pool *pool, const struct vdma_pool_user *user,
+			    phys_addr_t phys, size_t size, vdma_pool_visitor visit);
 bool vdma_pool_visit_and_free(struct vdma_pool *pool, struct vdma_pool_user *user,
 			      phys_addr_t phys, size_t size, vdma_pool_visitor visit);
 

@@ -251,7 +251,7 @@ static bool visit_at(struct pool_player *p, phys_addr_t phys, size_t size,
 
 	preempt_disable();
 	memset(this_cpu_ptr(&visit), 0, sizeof(*found));
-	all = vdma_pool_visit(p->model->pool, &p->user, phys, size, note_visit);
+	all = vdma_pool_visit_across(p->model->pool, &p->user, phys, size, note_visit);
 	*found = *this_cpu_ptr(&visit);
 	preempt_enable();
 	return all;

@@ -596,6 +596,12 @@ static void note_stretch(void *in_pool, phys_addr_t original, size_t size)
 static bool visit(const struct guest *guest, phys_addr_t phys, size_t size)
 {
 	stretch_count = 0;
+	return vdma_pool_visit_across(guest->pool, &guest->user, phys, size, note_stretch);
+}
+
+static bool visit_one(const struct guest *guest, phys_addr_t phys, size_t size)
+{
+	stretch_count = 0;
 	return vdma_pool_visit(guest->pool, &guest->user, phys, size, note_stretch);
 }
 
@@ -711,6 +717,57 @@ static void pool_visit_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stretches[0].size, size);
 	KUNIT_EXPECT_FALSE_MSG(test, visit(guest, buffer.phys, 3 * SZ_1M + SZ_2K + 1),
 			       "one byte too many");
+}
+
+/**
+ * struct cut_case - a part that begins in the first of two buffers that lie side by side
+ * @from: where it begins in the first one
+ * @length: its bytes
+ * @whole: it is all in the first one
+ * @visited: bytes that are to be visited
+ */
+struct cut_case {
+	size_t from;
+	size_t length;
+	bool whole;
+	size_t visited;
+};
+
+/* A buffer of a slot each, and one that is a row of several blocks. */
+static const struct cut_case cuts[] = {
+	{ 0, SZ_2K, true, SZ_2K },
+	{ 0, SZ_2K + 1, false, SZ_2K },
+	{ 2047, 1, true, 1 },
+	{ 2047, 2, false, 1 },
+	{ 100, SZ_4K, false, SZ_2K - 100 },
+	{ 0, SZ_1M, false, SZ_2K },
+	{ 7, SIZE_MAX - 7, false, SZ_2K - 7 },
+};
+
+static void pool_visit_ends_with_the_buffer(struct kunit *test)
+{
+	static const phys_addr_t side_by_side[] = { 0x1000, 0x1800 };
+	const size_t large = 3 * SZ_64K;
+	const struct cut_case *row;
+	struct vdma_buffer pair[2], row_of_blocks;
+	struct guest *guest;
+	size_t largest;
+
+	guest = join_pool(test, create_pool(test, SZ_4M, &largest));
+	get_neighbours(test, guest, guest, side_by_side, SZ_2K, pair);
+	for (row = cuts; row < cuts + ARRAY_SIZE(cuts); row++) {
+		KUNIT_EXPECT_EQ_MSG(test, visit_one(guest, pair[0].phys + row->from, row->length),
+				    row->whole, "row %td", row - cuts);
+		KUNIT_EXPECT_EQ_MSG(test, stretch_count, 1, "row %td", row - cuts);
+		KUNIT_EXPECT_EQ_MSG(test, stretches[0].size, row->visited, "row %td", row - cuts);
+	}
+
+	KUNIT_ASSERT_EQ(test, vdma_pool_alloc(guest->pool, &guest->user, large, 0x100000,
+					      &row_of_blocks), 0);
+	KUNIT_EXPECT_TRUE(test, visit_one(guest, row_of_blocks.phys, large));
+	KUNIT_EXPECT_EQ(test, stretches[0].size, large);
+	KUNIT_EXPECT_FALSE(test, visit_one(guest, row_of_blocks.phys + 5, large));
+	KUNIT_EXPECT_EQ(test, stretches[0].size, large - 5);
 }
 
 /* --- what is refused --- */
@@ -1231,6 +1288,7 @@ static struct kunit_case pool_cases[] = {
 	KUNIT_CASE(pool_reclaim),
 	KUNIT_CASE_PARAM(pool_visit, visits_gen_params),
 	KUNIT_CASE(pool_visit_large),
+	KUNIT_CASE(pool_visit_ends_with_the_buffer),
 	KUNIT_CASE(pool_foreign_buffers),
 	KUNIT_CASE(pool_what_is_no_buffer),
 	KUNIT_CASE(pool_outside),

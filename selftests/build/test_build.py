@@ -13,6 +13,10 @@ from lib import build, checkpatch, kernels, ktap, vfio_user
 from lib.paths import TOP
 
 
+# What is in them runs on this machine, or is shared with what does.
+PROGRAM_DIRECTORIES = {vfio_user.SOURCES, TOP / "selftests/hostile"}
+
+
 def shell_scripts():
     """By their first line: not all of them have a suffix."""
     return [path for path in repository_files() if path.is_file()
@@ -33,7 +37,7 @@ for line in kernels.SUITES:
 
 with t.case("checkpatch --strict"):
     sources = [path for path in build.kernel_sources(TOP) if path.suffix in (".c", ".h")]
-    programs = [path for path in sources if vfio_user.SOURCES in path.parents]
+    programs = [path for path in sources if not PROGRAM_DIRECTORIES.isdisjoint(path.parents)]
     found = checkpatch.check(set(sources) - set(programs)) + checkpatch.check(programs, is_program=True)
     t.check(not found, "\n".join(found))
 

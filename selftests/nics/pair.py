@@ -70,10 +70,10 @@ class Link:
     def check_tcp(self, size=1 << 20, address=None):
         """Random data both ways at a time, compared."""
         there, back = self.first.directory, self.second.directory
-        self.second.run(f"cd {back}; rm -f *; head -c {size} /dev/urandom >back; "
+        self.second.run(f"set -e; cd {back}; rm -f there.got back; head -c {size} /dev/urandom >back; "
                         f"nc -l -p {TCP_PORT} <back >there.got 2>/dev/null & "
                         f"until netstat -ltn | grep -q :{TCP_PORT}; do sleep 0.1; done")
-        mine = self.first.run(f"cd {there}; rm -f *; head -c {size} /dev/urandom >there; "
+        mine = self.first.run(f"set -e; cd {there}; head -c {size} /dev/urandom >there; "
                               f"nc {address or self.second.address} {TCP_PORT} <there >back.got; "
                               "sha256sum <there; sha256sum <back.got", timeout=120)
         wait_until("all data is there", lambda: self.second.run(f"stat -c %s {back}/there.got").strip() == str(size))

@@ -59,7 +59,7 @@ def show_pages(host, guest):
             for page in situation.pages:
                 show_page(situation.name, page, observe(host, subject.function, page.place, READS))
             lines = guest.traces()
-            show_lines("", [f"QEMU: {line}" for line in lines[traces:] if "pba" in line or "relo" in line])
+            show_lines("", dict.fromkeys(f"QEMU: {line}" for line in lines[traces:] if "_pba_" in line))
             traces = len(lines)
             if isinstance(subject, Nvme):
                 rates[situation.name] = disk_rates(subject.function)

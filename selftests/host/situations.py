@@ -50,9 +50,10 @@ class Subject:
         self.function = None
 
     def situations(self):
+        changed = [page for page in self.pages(False) if page not in self.pages(True)]
         return [Situation(self.name, self.prepare, self.pages(False)),
                 Situation(f"{self.name}, masked vector fired", self.make_pending, self.pages(True)),
-                Situation(f"{self.name}, unmasked again", self.unmask, self.pages(False))]
+                Situation(f"{self.name}, unmasked again", self.unmask, changed)]
 
     def prepare(self):
         """Gives the function a driver that uses the vector."""

@@ -7,7 +7,7 @@ import socket
 import tempfile
 from pathlib import Path
 
-from lib import build, vfio_user
+from lib import build, vfio_user, wires
 from lib.stage import stage
 
 import be2net
@@ -63,13 +63,15 @@ def guest(machine):
 
 def start_models(stack, directory):
     """By name. The two cards are wired to each other."""
-    wire, other_end = (stack.enter_context(end) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+    ends = [wires.Plug(end) for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)]
+    for end in ends:
+        stack.callback(end.close)
     models = {}
-    for number, (name, model, options, end) in enumerate((
-            ("pba-page", "pba-page", (), None),
-            (be2net.GUEST_CARD, "be2", ("--mac", MACS[0]), wire),
-            (be2net.HOST_CARD, "be2", ("--mac", MACS[1]), other_end))):
-        models[name] = vfio_user.Model(model, directory, number, options, end)
+    for number, (name, model, options, plug) in enumerate((
+            ("pba-page", "pba-page", (), wires.NoPlug()),
+            (be2net.GUEST_CARD, "be2", ("--mac", MACS[0]), ends[0]),
+            (be2net.HOST_CARD, "be2", ("--mac", MACS[1]), ends[1]))):
+        models[name] = vfio_user.Model(model, directory, number, options, plug)
         stack.callback(models[name].stop)
     return models
 

@@ -121,8 +121,11 @@ class KvmHost:
     def fetch(self, path):
         """The content of a file of the host."""
         self.run(f"""
-            grep -q ' /mnt 9p ' /proc/mounts ||
-                {{ modprobe 9pnet_virtio && modprobe 9p && mount -t 9p -o trans=virtio,msize=262144 shared /mnt; }}
+            set -e
+            if ! grep -q ' /mnt 9p ' /proc/mounts; then
+                for module in virtio_pci 9pnet_virtio 9p; do modprobe $module; done
+                mount -t 9p -o trans=virtio,msize=262144 shared /mnt
+            fi
             cat {path} >/mnt/fetched""", timeout=120)
         return (self.shared / "fetched").read_bytes()
 

@@ -46,6 +46,9 @@ class GuestPat:
         own = int(guest.run(f"cat {PROBE}/pat"), 16)
         with self.entries() as before:
             guest.run("true")
-        expect("PATs in force", list(before.counts), [(own,)])
-        counts = self.entries_while_written(guest)
-        expect("PATs in force", sorted(counts), sorted([(own,), (WANTED,)]))
+        expect("PATs in force", values(before.counts), [hex(own)])
+        expect("PATs in force", values(self.entries_while_written(guest)), sorted(map(hex, (own, WANTED))))
+
+
+def values(counts):
+    return sorted(hex(value) for value, in counts)

@@ -2,7 +2,7 @@
 """Which pages of assigned devices trap when: what there is to see, on stock QEMU, for table, PBA and their neighbours.
 
 VFIO emulates the vector table always, so every access to its page leaves the guest. The pending bits it emulates only
-while there is one: when a vector fires that is masked. (Before QEMU 2.7 it did always.) What else lies on such a page
+while there is one: when a vector fires that is masked. (Before QEMU 2.6 it did always.) What else lies on such a page
 is trapped with it, as the CPU's page tables know only whole pages.
 """
 
@@ -50,9 +50,10 @@ class Subject:
         self.function = None
 
     def situations(self):
+        changed = [page for page in self.pages(False) if page not in self.pages(True)]
         return [Situation(self.name, self.prepare, self.pages(False)),
                 Situation(f"{self.name}, masked vector fired", self.make_pending, self.pages(True)),
-                Situation(f"{self.name}, unmasked again", self.unmask, self.pages(False))]
+                Situation(f"{self.name}, unmasked again", self.unmask, changed)]
 
     def prepare(self):
         """Gives the function a driver that uses the vector."""

@@ -15,6 +15,8 @@ from lib.checks import expect, expect_in
 from btf import ARRAY, ENUM, INT, KIND_FLAG, STRUCT, UNION, Btf, BtfError
 
 U32, INNER, ANONYMOUS, OUTER = 1, 2, 3, 4
+# The kernel below has 8 types.
+FIRST_OF_MODULE = 9
 
 
 class Maker:
@@ -59,7 +61,8 @@ def kernel():
 
 def module(base):
     maker = Maker(len(base.strings))
-    maker.aggregate(STRUCT, "of_module", [("pointer", U32, 0), ("", OUTER, 1024)])
+    maker.aggregate(STRUCT, "", [("inside", U32, 32)])
+    maker.aggregate(STRUCT, "of_module", [("pointer", U32, 0), ("", OUTER, 1024), ("", FIRST_OF_MODULE, 2048)])
     return maker
 
 
@@ -79,7 +82,7 @@ def main():
             (types, "inner", "second", 4), (types, "outer", "head", 0), (types, "outer", "tail", 64),
             (types, "outer", "either", 16), (types, "outer", "second", 28), (types, "bits", "plain", 4),
             (types, "last", "member", 1), (split, "of_module", "pointer", 0), (split, "of_module", "tail", 192),
-            (split, "of_module", "second", 156), (split, "inner", "second", 4)):
+            (split, "of_module", "second", 156), (split, "of_module", "inside", 260), (split, "inner", "second", 4)):
         with suite.case(f"{struct_name}.{member}{' from a module' if where is split else ''}"):
             expect("offset", where.offset(struct_name, member), want)
     for name, ask, args, want in (

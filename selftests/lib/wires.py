@@ -40,6 +40,22 @@ class Plug:
         self.sock.close()
 
 
+class NoPlug:
+    """For a device that is no network card."""
+
+    def prefix(self):
+        return []
+
+    def options(self):
+        return []
+
+    def descriptors(self):
+        return []
+
+    def close(self):
+        """There is nothing of ours."""
+
+
 class Namespace:
     """A network namespace of this machine, with processes of its own: they end with it."""
 

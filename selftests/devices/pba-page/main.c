@@ -44,10 +44,11 @@ struct pba_page {
 
 static void set_rung(struct pba_page *device, uint32_t rung)
 {
-	uint8_t *memory = vfu_bar_memory(device->vfu, 0);
+	uint32_t *memory = vfu_bar_memory(device->vfu, 0);
 
 	device->rung = rung;
-	*(volatile uint32_t *)(memory + RUNG) = rung;
+	/* The guest reads it at any time. */
+	__atomic_store_n(memory + RUNG / sizeof(*memory), rung, __ATOMIC_RELEASE);
 }
 
 static uint64_t pba_page_read(void *model, unsigned int bar, uint64_t offset, unsigned int size)

@@ -132,8 +132,10 @@ static int ask(struct bnm_function *fn, enum usage usage)
 		pci_err(fn->pdev, "be2net_mask: no driver is bound, so nothing is known of its masks; bind it first\n");
 		return -ENODEV;
 	}
-	if (fn->state == BNM_APPLIED)
+	if (fn->state == BNM_APPLIED) {
+		fn->wanted = true;
 		return 0;
+	}
 	room = check_room(fn);
 	if (room <= 0)
 		return room;

@@ -35,7 +35,8 @@
  * @netdev: they make a network interface
  * @fails_above: their probe fails when it finds a wider coherent mask; 0: it does not
  * @probes: how many there were
- * @found: the masks that the last probe began with
+ * @found_streaming: the streaming mask that the last probe began with
+ * @found_coherent: the coherent one
  */
 static struct behaviour {
 	unsigned int streaming;
@@ -397,9 +398,13 @@ static void function_without_interface_waits(struct kunit *test)
 	unbind(test, &first_driver);
 	bind(test, &first_driver);
 	expect_text(test, "state", "applied");
-	/* withdrawn, but in force while the driver is there */
+	/* withdrawn, but in force while the driver is there, and asked for again, and withdrawn */
 	KUNIT_EXPECT_EQ(test, write_apply("0"), 0);
 	expect_text(test, "state", "applied");
+	KUNIT_EXPECT_EQ(test, write_apply("1"), 0);
+	expect_text(test, "apply", "1");
+	KUNIT_EXPECT_EQ(test, write_apply("0"), 0);
+	expect_text(test, "apply", "0");
 	unbind(test, &first_driver);
 	bind(test, &first_driver);
 	expect_text(test, "state", "stock");

@@ -135,15 +135,18 @@ static void ids_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ids.count, 0);
 }
 
-/* A function as far as it is looked at. */
+/* A function as far as it is looked at; not on the stack, for which it is too large. */
 static bool matches(const struct bnm_ids *ids, u16 vendor, u16 device, u8 bus, u8 devfn)
 {
-	struct pci_bus on = { .number = bus };
-	struct pci_dev pdev = { .vendor = vendor, .device = device, .devfn = devfn, .bus = &on };
 	/* what pci_domain_nr() of x86 looks at */
-	struct pci_sysdata sysdata = { .domain = 0 };
+	static struct pci_sysdata sysdata;
+	static struct pci_bus on = { .sysdata = &sysdata };
+	static struct pci_dev pdev = { .bus = &on };
 
-	on.sysdata = &sysdata;
+	on.number = bus;
+	pdev.vendor = vendor;
+	pdev.device = device;
+	pdev.devfn = devfn;
 	return bnm_ids_match(ids, &pdev);
 }
 

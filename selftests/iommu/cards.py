@@ -9,7 +9,7 @@ from lib.failure import Failure
 from lib.paths import OUT
 from lib.stage import stage
 from edu import Function, stock_modules
-from rows import AMD_ROWS, ICOUNT, ROWS, TRANSLATED
+from rows import ICOUNT, ROWS, TRANSLATED
 import wire
 
 MODULE = "/ko/be2net_mask.ko"
@@ -20,15 +20,13 @@ LOGS = OUT / "run-iommu"
 
 def measure(card, kernel, modules, runs):
     """{row: domain, passthrough, verdict, masks, and the figures by mode}"""
-    kind = CARDS[card]
-    return {row.name: kind(kernel, modules, row).measure(card, runs) for row in kind.rows}
+    return {row.name: CARDS[card](kernel, modules, row).measure(card, runs) for row in ROWS}
 
 
 class Measurement:
     """One row with one kind of card: one guest, runs without and with the module in turn."""
 
     ids = ""
-    rows = ROWS
 
     def __init__(self, kernel, modules, row):
         self.kernel, self.modules, self.row = kernel, modules, row
@@ -98,7 +96,6 @@ class E1000e(Measurement):
     """On QEMU's hub, in a guest whose clock counts instructions."""
 
     ids = "ids=8086:10d3"
-    rows = ROWS + AMD_ROWS
 
     def models(self):
         return contextlib.nullcontext()
@@ -110,7 +107,7 @@ class E1000e(Measurement):
         return vm.VM(self.kernel, [*self.row.iommu, *ICOUNT, *devices], f"nokaslr {self.row.append}", "1G", 1,
                      kos=[self.modules["be2net_mask"], *stock_modules(self.kernel, "e1000e")],
                      files={"bin/netserver": userland / "usr/bin/netserver"},
-                     serial_log=LOGS / "e1000e.serial.log", boot_timeout=600, program=vfio_user.qemu_program())
+                     serial_log=LOGS / "e1000e.serial.log", boot_timeout=600)
 
 
 CARDS = {"be2net": Be2net, "e1000e": E1000e}

@@ -35,6 +35,10 @@ def stock_modules(kernel, *names):
         yield ko
 
 
+def has_module(kernel, name):
+    return name in map(initramfs.module_name, initramfs.StockModules(kernel).all)
+
+
 class Function:
     """A PCI function on the first bus, with the files that be2net_mask gives it."""
 

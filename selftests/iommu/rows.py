@@ -17,10 +17,8 @@ TRANSLATED = Row("vIOMMU on", INTEL, "intel_iommu=on iommu.passthrough=0 iommu.s
 OFF = Row("vIOMMU off", INTEL, "intel_iommu=off")
 NONE = Row("no vIOMMU", (), "")
 PASSED = Row("on iommu=pt", INTEL, "intel_iommu=on iommu=pt")
+# Not AMD's: with its model the e1000e of such a guest do not reach each other.
 ROWS = (TRANSLATED, OFF, NONE, PASSED)
-# In a guest the kernel's AMD driver is strict by itself. Needs a QEMU newer than 7.2, with which no interrupt arrives.
-AMD_ROWS = (Row("AMD's on", ("-device", "amd-iommu"), "iommu.passthrough=0"),
-            Row("AMD's pt", ("-device", "amd-iommu"), "iommu=pt"))
 
 # The tick of the guest's clock is an instruction, and nothing of the host's clock gets in.
 ICOUNT = ["-icount", "shift=0,sleep=off", "-rtc", "base=2020-01-01,clock=vm"]

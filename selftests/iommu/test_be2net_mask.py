@@ -39,8 +39,12 @@ def main():
     modules = build.build(kernel)
     for guest in (Plain, PassedThrough, Translated):
         guest(suite, kernel, modules).run()
-    with vfio_user.Bench(["be2"] * 2) as bench:
-        StockBe2net(suite, kernel, modules, bench).run()
+    if edu.has_module(kernel, "be2net"):
+        with vfio_user.Bench(["be2"] * 2) as bench:
+            StockBe2net(suite, kernel, modules, bench).run()
+    else:
+        with suite.case("be2net"):
+            raise ktap.Skip("this kernel has no be2net")
     suite.finish()
 
 
@@ -79,6 +83,12 @@ class Guest:
     def load(self, ids=IDS):
         """Returns what insmod says: '' when it worked."""
         return self.vm.try_run(f"insmod {MODULE} ids={ids}")[1].strip()
+
+    def modprobe(self, module):
+        """Skips the case on a kernel that has no such module, as the debug kernel."""
+        if not edu.has_module(self.kernel, module):
+            raise ktap.Skip(f"this kernel has no {module}")
+        self.vm.run(f"modprobe {module}", timeout=120)
 
     def start(self):
         expect("insmod", self.load(), "")
@@ -185,7 +195,7 @@ class Plain(Guest):
     def stock_nics(self):
         with self.case("two e1000 in 5 GiB: 32-bit masks, RAM above, will bounce; left alone"):
             log = Log(self.vm)
-            self.vm.run("modprobe e1000")
+            self.modprobe("e1000")
             for slot in (FIRST_E1000, SECOND_E1000):
                 function = Function(self.vm, slot)
                 before = self.vm.run(f"cat {function.dir}/net/*/ifindex")
@@ -199,7 +209,7 @@ class Plain(Guest):
                 expect("interface", self.vm.run(f"cat {function.dir}/net/*/ifindex"), before)
                 self.check_ping(function, slot)
         with self.case("e1000e: both masks 64 bit, nothing to do"):
-            self.vm.run("modprobe e1000e")
+            self.modprobe("e1000e")
             function = Function(self.vm, E1000E)
             expect("verdict", function.mask("verdict"),
                    "no IOMMU: not translated; coherent 64 bit: rings lie anywhere; "
@@ -221,15 +231,24 @@ class Plain(Guest):
         with self.case("no memory below 4 GiB left: no ring without, one with the raised mask"):
             with self.bound(self.wide):
                 expect("apply", self.wide.apply(), "")
-            self.wide.set("eat_low", 1)
-            with self.bound(self.wide):
-                self.check_ring(self.wide, high=True)
-                self.withdraw(self.wide)
-            expect_in("bind", self.wide.bind(), "Cannot allocate memory")
-            expect("driver", self.wide.driver(), "")
-            self.wide.set("eat_low", 0)
+            with self.low_memory_gone():
+                with self.bound(self.wide):
+                    self.check_ring(self.wide, high=True)
+                    self.withdraw(self.wide)
+                log = Log(self.vm)
+                self.wide.bind()        # how the error is told differs between kernels
+                expect("driver", self.wide.driver(), "")
+                expect_in("log", "\n".join(log.lines()), "no ring: 64 KiB of coherent memory below 32 bit")
             with self.bound(self.wide):
                 self.check_ring(self.wide, high=False)
+
+    @contextlib.contextmanager
+    def low_memory_gone(self):
+        self.wide.set("eat_low", 1)
+        try:
+            yield
+        finally:
+            self.wide.set("eat_low", 0)
 
     # --- drivers ---
 
@@ -361,11 +380,10 @@ class Plain(Guest):
             wide.unbind()
             with self.bound(wide):
                 self.check_ring(wide, high=False)
-            expect("masks of e1000", Function(self.vm, FIRST_E1000).masks(), (32, 32))
-        with self.case("loaded again: the drivers that are bound are learned"):
+        with self.case("loaded again: a driver that is bound is learned"), self.bound(wide):
             expect("insmod", self.load(), "")
-            expect("state", Function(self.vm, E1000E).mask("state"), "stock")
-            expect_in("verdict", Function(self.vm, FIRST_E1000).mask("verdict"), "every buffer above 4 GiB bounces")
+            expect("state", wide.mask("state"), "stock")
+            expect_in("verdict", wide.mask("verdict"), "can be raised to 64 bit")
 
 
 IOMMU = ("-device", "intel-iommu,intremap=off")
@@ -376,18 +394,21 @@ class PassedThrough(Guest):
     append = "intel_iommu=on iommu=pt"
     iommu = IOMMU
 
+    @staticmethod
+    def check_granted(function):
+        expect("type", function.domain_type(), "identity")
+        expect("domain", function.mask("domain"), "identity")
+        expect("passthrough", function.mask("passthrough"), "granted")
+
     def cases(self):
-        with self.case("identity domain, whatever the masks: granted"):
+        with self.case("identity domain, though the coherent mask does not reach all memory"):
             self.start()
-            self.vm.run("modprobe e1000e")
-            for function in (Function(self.vm, E1000E), self.wide):
-                if function is self.wide:
-                    function.bind()
-                expect("type", function.domain_type(), "identity")
-                expect("domain", function.mask("domain"), "identity")
-                expect("passthrough", function.mask("passthrough"), "granted")
-            expect_in("verdict", self.wide.mask("verdict"), "rings confined to memory below 4 GiB")
-            self.wide.unbind()
+            with self.bound(self.wide):
+                self.check_granted(self.wide)
+                expect_in("verdict", self.wide.mask("verdict"), "rings confined to memory below 4 GiB")
+        with self.case("e1000e: granted"):
+            self.modprobe("e1000e")
+            self.check_granted(Function(self.vm, E1000E))
         with self.case("coherent memory below 4 GiB without, above with the raised mask; data right in both"):
             low, high = self.compare_rings()
             expect("address of the ring below 4 GiB", low < LOW, True)
@@ -408,14 +429,20 @@ class Translated(Guest):
     # coherent memory comes from anywhere: only its address is confined
     rings_high_stock = True
 
+    @staticmethod
+    def check_denied(function):
+        expect("domain", function.mask("domain"), function.domain_type())
+        expect("passthrough", function.mask("passthrough"), "denied by policy")
+        expect_in("verdict", function.mask("verdict"), "translated, whatever the masks; for passthrough boot with")
+
     def cases(self):
         with self.case("denied by policy, whatever the masks"):
             self.start()
-            self.vm.run("modprobe e1000e")
-            function = Function(self.vm, E1000E)
-            expect("type", function.domain_type(), function.mask("domain"))
-            expect("passthrough", function.mask("passthrough"), "denied by policy")
-            expect_in("verdict", function.mask("verdict"), "translated, whatever the masks; for passthrough boot with")
+            with self.bound(self.wide):
+                self.check_denied(self.wide)
+        with self.case("e1000e: denied"):
+            self.modprobe("e1000e")
+            self.check_denied(Function(self.vm, E1000E))
         with self.case("addresses of coherent memory below 4 GiB without, above with the raised mask; data right"):
             low, high = self.compare_rings()
             expect("address below 4 GiB", low < LOW, True)

@@ -8,7 +8,6 @@
  * again, and those that hold something hold no more than a quarter of what all share.
  */
 #include <linux/limits.h>
-#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 

@@ -214,19 +214,19 @@ static void resize_shrinks_when_idle(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, info_of(g).size, MOST, "and it grows again");
 }
 
+/* However large its chunks are: more than a quarter of all keeps all, an eighth keeps half. */
 static void resize_shrinks_no_further(struct kunit *test)
 {
 	struct growing *g = create(test);
 	u64 size;
 
 	take(test, g, 10 * START);
-	/* a quarter of half of it, and a little */
-	give(g, 10 * START - MOST / 8 - PIECE);
+	give(g, 10 * START - MOST / 4 - PIECE);
 	look_whether_to_shrink(g);
 	look_whether_to_shrink(g);
 	KUNIT_EXPECT_EQ(test, info_of(g).size, MOST);
 	KUNIT_EXPECT_TRUE_MSG(test, delayed_work_pending(&g->pool->shrink), "it looks again");
-	give(g, 2 * PIECE);
+	give(g, MOST / 8 + PIECE);
 	look_whether_to_shrink(g);
 	look_whether_to_shrink(g);
 	size = info_of(g).size;
@@ -268,11 +268,11 @@ static void resize_keeps_what_is_in_use(struct kunit *test)
 /* --- no memory --- */
 
 /* The work item, by this task, whose allocations can be made to fail. */
-static void grow_here(struct growing *g, unsigned int fail_nth)
+static void grow_here(struct growing *g, unsigned int nth)
 {
 	cancel_work_sync(&g->pool->grow);
 	g->pool->full = true;
-	current->fail_nth = fail_nth;
+	current->fail_nth = nth;
 	g->pool->grow.func(&g->pool->grow);
 	current->fail_nth = 0;
 }

@@ -7,7 +7,9 @@
 #include <linux/mm.h>
 #include <linux/pci.h>
 #include <linux/sizes.h>
+#include <linux/string.h>
 
+#include "bounce.h"
 #include "window.h"
 
 /* A machine that can address 1 TiB. */
@@ -180,6 +182,105 @@ static void window_of_no_shape(struct kunit *test)
 	expect_refused(test, SZ_256M, SZ_64K, -EINVAL);
 }
 
+/* --- memory that the kernel leaves alone, as the guest of the suites was booted --- */
+
+#define SPARE 0x60000000
+#define SPARE_SIZE SZ_8M
+
+static void window_taken(struct kunit *test)
+{
+	struct vdma_window window = { .phys = SPARE, .size = SPARE_SIZE };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, vdma_window_take(&window, "a test"), 0);
+		memset(window.vaddr, 0x11, window.size);
+		KUNIT_EXPECT_NULL(test, memchr_inv(window.vaddr, 0x11, window.size));
+		expect_refused(test, SPARE, SPARE_SIZE, -EBUSY);
+		expect_refused(test, SPARE + SPARE_SIZE - SZ_4M, SZ_4M, -EBUSY);
+		vdma_window_release(&window);
+		KUNIT_EXPECT_NULL(test, window.vaddr);
+	}
+}
+
+struct sized {
+	unsigned int mb;
+	unsigned int max_mb;
+	u64 size;
+	int err;
+};
+
+/* What the user says of the pool's sizes, and the window that there is. */
+static const struct sized sized[] = {
+	{ 0, 0, SPARE_SIZE, 0 },
+	{ 0, 0, SZ_4M, 0 },
+	{ 4, 0, SPARE_SIZE, 0 },
+	{ 0, 4, SPARE_SIZE, 0 },
+	{ 4, 8, SPARE_SIZE, 0 },
+	{ 8, 8, SPARE_SIZE, 0 },
+	{ 9, 0, SPARE_SIZE, -EINVAL },
+	{ 0, 9, SPARE_SIZE, -EINVAL },
+	{ 8, 0, SZ_4M, -EINVAL },
+	{ 8, 4, SPARE_SIZE, -EINVAL },
+	{ 3, 0, SPARE_SIZE, -EINVAL },
+};
+
+static void describe_sized(const struct sized *row, char *text)
+{
+	snprintf(text, KUNIT_PARAM_DESC_SIZE, "pool_mb=%u pool_max_mb=%u, %llu bytes", row->mb,
+		 row->max_mb, row->size);
+}
+
+KUNIT_ARRAY_PARAM(sized, sized, describe_sized);
+
+static int init_pool(const struct sized *row, const char *phys, const char *size)
+{
+	const struct vdma_bounce_parameters parameters = {
+		.pool_mb = row->mb,
+		.pool_max_mb = row->max_mb,
+		.pool_phys = phys,
+		.pool_size = size,
+		.fill = "auto",
+	};
+
+	return vdma_bounce_init(&parameters);
+}
+
+/* By parameters, and the same by a hook; afterwards the window is free. */
+static void window_and_sizes(struct kunit *test)
+{
+	const struct sized *row = test->param_value;
+	char size[24];
+
+	snprintf(size, sizeof(size), "%llu", row->size);
+	KUNIT_EXPECT_EQ(test, init_pool(row, "0x60000000", size), row->err);
+	vdma_bounce_exit();
+	if (!init_pool(row, NULL, NULL))
+		KUNIT_EXPECT_EQ(test, vdma_bounce_set_window("a test", SPARE, row->size), row->err);
+	vdma_bounce_exit();
+	window_taken(test);
+}
+
+static void window_of_a_hook(struct kunit *test)
+{
+	static const struct sized none = { };
+
+	KUNIT_ASSERT_EQ(test, init_pool(&none, "0x60000000", "4M"), 0);
+	KUNIT_EXPECT_EQ_MSG(test, vdma_bounce_set_window("a test", SPARE, SZ_4M), 0, "they agree");
+	KUNIT_EXPECT_EQ_MSG(test, vdma_bounce_set_window("a test", 0, 0), 0, "it has none");
+	KUNIT_EXPECT_EQ(test, vdma_bounce_set_window("a test", SPARE, SPARE_SIZE), -EBUSY);
+	KUNIT_EXPECT_EQ(test, vdma_bounce_set_window("a test", SPARE + SZ_4M, SZ_4M), -EBUSY);
+	vdma_bounce_exit();
+
+	KUNIT_ASSERT_EQ(test, init_pool(&none, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, vdma_bounce_set_window("a test", SZ_256M, SZ_16M), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vdma_bounce_set_window("a test", SPARE, SZ_4M), 0);
+	KUNIT_EXPECT_EQ_MSG(test, vdma_bounce_set_window("another", SPARE + SZ_4M, SZ_4M), -EBUSY,
+			    "the first one's stays");
+	vdma_bounce_exit();
+	window_taken(test);
+}
+
 /* What was not taken need not be given back. */
 static void window_never_taken(struct kunit *test)
 {
@@ -196,6 +297,9 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_over_pci),
 	KUNIT_CASE(window_without_memory),
 	KUNIT_CASE(window_of_no_shape),
+	KUNIT_CASE(window_taken),
+	KUNIT_CASE_PARAM(window_and_sizes, sized_gen_params),
+	KUNIT_CASE(window_of_a_hook),
 	KUNIT_CASE(window_never_taken),
 	{}
 };

@@ -25,6 +25,11 @@ MODELS_ROOT = "vfio-user"
 MODELS_SUITE = "trixie-backports"
 MODELS_PACKAGES = [f"{name}/{MODELS_SUITE}" for name in
                    ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")] + ["ethtool"]
+# For protected guests (selftests/protected): a network backend and a disk backend that speak vhost-user.
+BACKENDS_ROOT = "backends"
+BACKENDS_SUITE = "trixie"
+BACKENDS_PACKAGES = ["passt", "qemu-utils"]
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
 ROOT_SIZE = 2 << 30
 ROOT_DEADLINE = 1800
 
@@ -37,6 +42,17 @@ def root(suite):
 def models_root():
     """The root directory with the QEMU for device models; its programs are only unpacked, and run from outside."""
     return kept_root(MODELS_ROOT, MODELS_SUITE, "extract", MODELS_PACKAGES, "QEMU for device models")
+
+
+def backends_root():
+    """The root directory with passt and qemu-storage-daemon, only unpacked, to be run from outside."""
+    return kept_root(BACKENDS_ROOT, BACKENDS_SUITE, "extract", BACKENDS_PACKAGES, "vhost-user backends")
+
+
+def unpacked_program(root_dir, name):
+    """The command line that starts a program of a root with that root's libraries, but not in a chroot."""
+    libraries = root_dir / LIBRARIES
+    return [str(libraries / "ld-linux-x86-64.so.2"), "--library-path", str(libraries), str(root_dir / "usr/bin" / name)]
 
 
 def kept_root(name, suite, variant, packages, contents):

@@ -27,7 +27,6 @@ PROGRAMS = OUT / "devices"
 BUILD_DEADLINE = 600
 START_DEADLINE = 30
 ANSWER_DEADLINE = 60
-LIBRARIES = "usr/lib/x86_64-linux-gnu"
 # QEMU 10.1 is the first with vfio-user; the firmware is no longer where the host's QEMU would look for it.
 FIRMWARE = ("usr/share/qemu", "usr/share/seabios")
 # A model sees only memory that is a file, and a file that cannot shrink: QEMU seals a memfd.
@@ -58,17 +57,15 @@ def qemu_program():
     Not in a chroot: sockets, memory files and kernels are the same for it and for us.
     """
     root = debian.models_root()
-    libraries = root / LIBRARIES
     firmware = [argument for path in FIRMWARE for argument in ("-L", str(root / path))]
-    return [str(libraries / "ld-linux-x86-64.so.2"), "--library-path", str(libraries),
-            str(root / "usr/bin/qemu-system-x86_64"), *firmware]
+    return [*debian.unpacked_program(root, "qemu-system-x86_64"), *firmware]
 
 
 def guest_tools():
     """Programs for a guest with network cards, as VM() takes files."""
     models, userland = debian.models_root(), debian.root(debian.USERLAND_SUITE)
     return {"/bin/ethtool": models / "usr/sbin/ethtool",
-            "/lib/x86_64-linux-gnu/libmnl.so.0": models / LIBRARIES / "libmnl.so.0",
+            "/lib/x86_64-linux-gnu/libmnl.so.0": models / debian.LIBRARIES / "libmnl.so.0",
             "/bin/netserver": userland / "usr/bin/netserver"}
 
 

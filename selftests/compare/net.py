@@ -54,12 +54,16 @@ class Net(Device):
         exchange = DataExchange(VERIFIED_BYTES, seed=self.port)
         sent, received = self.vm.run(
             f"dd if=/dev/urandom of=/tmp/data bs={VERIFIED_BYTES} count=1 2>/dev/null; "
-            f"nc {HOST_FROM_GUEST} {exchange.port} </tmp/data >/tmp/received; sha256sum /tmp/data /tmp/received"
+            f"{self.exchange(exchange.port, VERIFIED_BYTES)}; sha256sum /tmp/data /tmp/received"
         ).split()[::2]
         if received != exchange.sent_sha256() or sent != exchange.received_sha256():
             raise Failure("data corrupted: what went over the network is not what arrived")
         # Buffers to receive into are mapped ahead, so only what is sent is sure to be mapped meanwhile.
         return VERIFIED_BYTES, VERIFIED_BYTES
+
+    def exchange(self, port, size):
+        """A script that sends /tmp/data, and receives /tmp/received, of that size; it may depend on what is between."""
+        return f"nc {HOST_FROM_GUEST} {port} </tmp/data >/tmp/received"
 
     def command(self, test):
         return (f"netperf -P 0 -c -H {HOST_FROM_GUEST},4 -p {self.port} -t {test.name} -l {self.seconds} "

@@ -42,7 +42,10 @@ def free_port():
 
 
 class DataExchange:
-    """Sends known data to the one client that connects, and takes what it sends until it closes."""
+    """Sends known data to the one client that connects, and takes as much from it; says that it is done when both are.
+
+    Not earlier: busybox's nc sends nothing more once it has been told that nothing more will come.
+    """
 
     def __init__(self, size, seed):
         self.data = random.Random(seed).randbytes(size)
@@ -67,17 +70,13 @@ class DataExchange:
             connection, _ = self.listener.accept()
         with connection:
             connection.settimeout(DEADLINE)
-            sender = threading.Thread(target=self._send, args=(connection,), daemon=True)
+            sender = threading.Thread(target=connection.sendall, args=(self.data,), daemon=True)
             sender.start()
             received = bytearray()
-            while True:
+            while len(received) < len(self.data):
                 data = connection.recv(1 << 16)
                 if not data:
                     break
                 received += data
             sender.join(DEADLINE)
         self.received = bytes(received)
-
-    def _send(self, connection):
-        connection.sendall(self.data)
-        connection.shutdown(socket.SHUT_WR)

@@ -31,9 +31,8 @@ GUEST_MEMORY = "/memfd:memory-backend-memfd"
 
 
 class Card(net.Net):
-    """passt answers ARP by itself; for ping it would need a right of the host that it may not have."""
-
     def set_up(self):
+        """passt answers ARP by itself; for ping it would need a right of the host that it may not have."""
         interface = self._interface()
         self.vm.run(f"""
             ip link set {interface} up
@@ -41,6 +40,12 @@ class Card(net.Net):
             ip addr add 10.0.2.15/24 dev {interface}
             arping -c 1 -w 30 -I {interface} {HOST} >/dev/null
         """)
+
+    def exchange(self, port, size):
+        """The guest's end stays open until all has come: when both ends are shut, passt drops what it has yet to send."""
+        return (f"rm -f /tmp/received; touch /tmp/received; "
+                f"(cat /tmp/data; until [ $(stat -c %s /tmp/received) -ge {size} ]; do usleep 10000; done) | "
+                f"nc {HOST} {port} >/tmp/received")
 
 
 class Rig:

@@ -82,6 +82,8 @@ static unsigned char *buffer_with_secret(size_t size)
 
 	if (buffer == MAP_FAILED)
 		err(1, "no memory");
+	/* single pages are taken from what is in pieces already, where others look first, too */
+	madvise(buffer, size, MADV_NOHUGEPAGE);
 	fill(buffer, size);
 	check_private(buffer, size);
 	return buffer;

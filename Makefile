@@ -10,9 +10,9 @@ TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
 TESTS_ONCE := $(filter $(addprefix selftests/,build/% lib/% compare/% bench/% devices/% nics/%),$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 # On the debug kernel everything takes several times as long; these are what it has most to say about.
-TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py kunit/run.py kunit/check_build.py
+TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py selftests/protected/test_protected.py kunit/run.py kunit/check_build.py
 
-.PHONY: modules run run-nics bench shell test kunit coverage check help clean
+.PHONY: modules run run-nics run-protected bench shell test kunit coverage check help clean
 
 ifneq ($(filter $(KVER),$(KERNEL_LINES)),)
 modules:
@@ -35,6 +35,10 @@ run:
 run-nics:
 	@selftests/setup.sh run-nics
 	@selftests/nics/run.py
+
+run-protected:
+	@selftests/setup.sh run-protected
+	@selftests/protected/run.py
 
 bench:
 	@selftests/setup.sh bench
@@ -72,6 +76,7 @@ help:
 	@echo '              KVER=LINE         for a stock Debian kernel, in out/build/; LINE: $(KERNEL_LINES)'
 	@echo 'make run      boot a guest and compare the DMA paths of a disk and a network card'
 	@echo 'make run-nics network cards as device models, under the stock drivers of a guest'
+	@echo 'make run-protected  guests that share only a part of their memory: what works, what fails, and what leaks'
 	@echo 'make bench    count the instructions that DMA mappings cost on each path; CHECK=1: only whether they became more'
 	@echo 'make shell    a prompt in the same guest, with the modules loaded'
 	@echo 'make test     all tests, in guests; KVER="6.1 6.12" says on which kernels, JOBS how many programs at a time,'

@@ -35,6 +35,10 @@ class Layout(NamedTuple):
         """The guest-physical address of an offset in the shared memory."""
         return self.shared_start + offset
 
+    def holds(self, first, last):
+        """Are all addresses from the first to the last shared?"""
+        return self.shared_start <= first <= last < self.shared_start + self.shared
+
     def pool(self):
         """The parameters that give virtio_dma the shared memory for its pool."""
         return {"pool_phys": f"{self.shared_start:#x}", "pool_size": self.shared}

@@ -26,6 +26,8 @@ KEPT = "/tmp/secret"
 ENDED = "/tmp/ended"
 SIZES = (4 << 10, 64 << 10, MIB)
 MIB_FREED = 64
+AHEAD_MIB = 8
+SECTOR = 512
 
 
 class Result(NamedTuple):
@@ -54,8 +56,8 @@ class Leak:
             self._run(PROCESS, "hold", 16)
             self._run(PAGE_CACHE, "page-cache", KEPT, 16)
             self._while_held(search, self._command(BUFFER, "read", self.node, MIB, 1))
-            self._run(FREED_TO_DISK, "free", MIB_FREED)
-            self._while_held(search, self._read_through_page_cache(8))
+            self._free_for(FREED_TO_DISK)
+            self._while_held(search, self._read_through_page_cache(AHEAD_MIB))
             self._work()
             search.whole_pass()
             self.vm.run(f"killall secret; rm {KEPT}")
@@ -70,11 +72,16 @@ class Leak:
     def _work(self):
         for size in SIZES:
             self._run(BUFFER, "read", self.node, size, 16 * MIB // size)
-        self._run(FREED_TO_DISK, "free", MIB_FREED)
+        self._free_for(FREED_TO_DISK)
         self.vm.run(self._read_through_page_cache(48), timeout=disk.DEADLINE)
         self.rig.disk.verify()
-        self._run(FREED_TO_NET, "free", MIB_FREED)
+        self._free_for(FREED_TO_NET)
         self.rig.net.verify()
+
+    def _free_for(self, source):
+        """Nothing else is free that is as easy to get."""
+        self.vm.run("echo 3 >/proc/sys/vm/drop_caches")
+        self._run(source, "free", MIB_FREED)
 
     def _searching(self):
         return Search(self.rig.memory_file(), self.seeds.values())
@@ -90,7 +97,9 @@ class Leak:
         self.vm.run(self._command(source, *arguments), timeout=disk.DEADLINE)
 
     def _read_through_page_cache(self, mib):
-        return f"echo 3 >/proc/sys/vm/drop_caches; dd if={self.node} of=/dev/null bs=1M count={mib} 2>/dev/null"
+        """So much at a time that the pages which a CPU keeps for itself do not do."""
+        return (f"blockdev --setra {AHEAD_MIB * MIB // SECTOR} {self.node}; "
+                f"dd if={self.node} of=/dev/null bs={AHEAD_MIB}M count={mib // AHEAD_MIB} 2>/dev/null")
 
     def _while_held(self, search, script):
         """Run a script whose first requests stay with the disk's backend until all has been searched."""

@@ -3,7 +3,7 @@
  * Keeps a secret in private memory of the guest, where the host must not find it.
  *
  *	secret SEED LOWEST hold MIB		in this process, until it is killed
- *	secret SEED LOWEST free MIB		in pages that are given back to the kernel
+ *	secret SEED LOWEST free MIB		in kernel pages that are given back, for others to get
  *	secret SEED LOWEST page-cache FILE MIB	in a file
  *	secret SEED LOWEST read FILE SIZE COUNT	in buffers that O_DIRECT reads into
  *	secret SEED LOWEST write FILE		in what goes to a disk: the host is to find it
@@ -82,8 +82,6 @@ static unsigned char *buffer_with_secret(size_t size)
 
 	if (buffer == MAP_FAILED)
 		err(1, "no memory");
-	/* single pages are taken from what is in pieces already, where others look first, too */
-	madvise(buffer, size, MADV_NOHUGEPAGE);
 	fill(buffer, size);
 	check_private(buffer, size);
 	return buffer;
@@ -112,6 +110,22 @@ static void put_into_page_cache(const char *name, size_t size)
 	check_private(buffer, size);
 }
 
+/*
+ * The kernel keeps what it can move apart from what it cannot: those who get pages
+ * of pipes next are disks and network cards, as with no page of a process.
+ */
+static void free_pages_of_pipes(unsigned int count)
+{
+	unsigned char *buffer = buffer_with_secret(MIB);
+	unsigned int i;
+	int ends[2];
+
+	for (i = 0; i < count; i++)
+		if (pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, MIB) != (int)MIB ||
+		    write(ends[1], buffer, MIB) != (ssize_t)MIB)
+			err(1, "pipe");
+}
+
 static void read_into_secret(const char *name, size_t size, unsigned int count)
 {
 	unsigned char *buffer = buffer_with_secret(size);
@@ -131,7 +145,7 @@ static void write_secret(const char *name)
 {
 	int file = open_file(name, O_WRONLY | O_DIRECT);
 
-	if (pwrite(file, buffer_with_secret(MIB), MIB, 0) != MIB)
+	if (pwrite(file, buffer_with_secret(MIB), MIB, 0) != (ssize_t)MIB)
 		err(1, "writing %s", name);
 }
 
@@ -152,7 +166,7 @@ int main(int argc, char **argv)
 			err(1, "daemon");
 		pause();
 	} else if (argc == 5 && !strcmp(what, "free")) {
-		buffer_with_secret(strtoul(argv[4], NULL, 0) * MIB);
+		free_pages_of_pipes(strtoul(argv[4], NULL, 0));
 	} else if (argc == 6 && !strcmp(what, "page-cache")) {
 		put_into_page_cache(argv[4], strtoul(argv[5], NULL, 0) * MIB);
 	} else if (argc == 7 && !strcmp(what, "read")) {

@@ -7,7 +7,7 @@ KERNEL_LINES := 5.10 6.1 6.12 newest
 export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG DEBUG CHECK SUITE
 
 TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
-TESTS_ONCE := $(filter $(addprefix selftests/,build/% lib/% compare/% bench/% devices/% nics/%),$(TESTS))
+TESTS_ONCE := $(filter $(addprefix selftests/,build/% lib/% compare/% bench/% devices/% nics/% protected/%),$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 # On the debug kernel everything takes several times as long; these are what it has most to say about.
 TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py selftests/protected/test_protected.py kunit/run.py kunit/check_build.py

@@ -3,7 +3,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import time
 
@@ -11,6 +10,7 @@ from lib import child, debian
 from lib.failure import Failure
 
 START_DEADLINE = 30
+RECONNECT_MS = 100
 # What the guest is, and calls the host: as with QEMU's user network.
 GUEST, HOST = "10.0.2.15", "10.0.2.2"
 
@@ -20,13 +20,16 @@ class Backend:
 
     def __init__(self, name, directory, argv):
         self.name = name
+        self.argv = argv
         self.socket = directory / f"{name}.socket"
         self.log = directory / f"{name}.log"
-        with open(self.log, "wb") as log:
-            self.process = child.spawn(argv(self.socket), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self._wait_for_socket()
+        self.start()
 
-    def _wait_for_socket(self):
+    def start(self):
+        """Also again, once it has been stopped."""
+        self.socket.unlink(missing_ok=True)
+        with open(self.log, "wb") as log:
+            self.process = child.spawn(self.argv(self.socket), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + START_DEADLINE
         while not self.socket.exists():
             if self.ended():
@@ -35,8 +38,8 @@ class Backend:
                 raise Failure(f"{self.name} made no socket in {START_DEADLINE} s")
             time.sleep(0.01)
 
-    def chardev(self):
-        return ["-chardev", f"socket,id={self.name}-socket,path={self.socket}"]
+    def chardev(self, more=""):
+        return ["-chardev", f"socket,id={self.name}-socket,path={self.socket}{more}"]
 
     def ended(self):
         return self.process.poll() is not None
@@ -61,6 +64,10 @@ class DiskBackend(Backend):
             *debian.unpacked_program(debian.backends_root(), "qemu-storage-daemon"), "--blockdev", f"driver=file,node-name=image,filename={image}",
             "--export", f"type=vhost-user-blk,id=export,node-name=image,writable=on,addr.type=unix,addr.path={path}"])
 
+    def chardev(self, more=""):
+        """QEMU looks for a backend that is gone until there is one again."""
+        return super().chardev(f",reconnect-ms={RECONNECT_MS}{more}")
+
     def device(self):
         """What to tell QEMU of the device."""
         return {"driver": "vhost-user-blk-pci", "chardev": f"{self.name}-socket", "num-queues": 1}
@@ -75,8 +82,8 @@ class NetBackend(Backend):
             "--vhost-user", "--foreground", "--one-off", "--quiet", "--socket", str(path), "--ipv4-only",
             "--address", GUEST, "--netmask", "24", "--gateway", HOST])
 
-    def chardev(self):
-        return super().chardev() + ["-netdev", f"vhost-user,id=net,chardev={self.name}-socket"]
+    def chardev(self, more=""):
+        return super().chardev(more) + ["-netdev", f"vhost-user,id=net,chardev={self.name}-socket"]
 
     def device(self):
         return {"driver": "virtio-net-pci", "netdev": "net"}

@@ -18,12 +18,19 @@ class Layout(NamedTuple):
     name: str
     what: str               # for people
     machine: str
-    private: int            # bytes
-    shared: int             # bytes
+    pieces: tuple           # (is it shared, bytes) in the order of addresses; one piece is shared
     shared_start: int       # its guest-physical address
     private_start: int      # the lowest address of memory of programs that is surely private
     append: str             # for the kernel's command line
     devices_at_boot: bool
+
+    @property
+    def shared(self):
+        return sum(size for is_shared, size in self.pieces if is_shared)
+
+    @property
+    def private(self):
+        return sum(size for is_shared, size in self.pieces if not is_shared)
 
     def command_line(self):
         return f"{COMMON_APPEND} {self.append}"
@@ -44,25 +51,28 @@ class Layout(NamedTuple):
         return {"pool_phys": f"{self.shared_start:#x}", "pool_size": self.shared}
 
     def devices(self):
-        """QEMU's arguments, in the order of the addresses. The CPUs are where the private memory is."""
-        nodes = [self._shared_node(), self._private_node()]
-        return sum(nodes if self.shared_start == 0 else reversed(nodes), [])
-
-    def _private_node(self):
-        return ["-object", f"memory-backend-ram,id=private,size={self.private}",
-                "-numa", f"node,memdev=private,cpus=0-{CPUS - 1}"]
-
-    def _shared_node(self):
-        return ["-object", f"memory-backend-memfd,id=shared,size={self.shared},share=on", "-numa", "node,memdev=shared"]
+        """QEMU's arguments: each piece is a node, as only nodes can have memory of different kinds."""
+        arguments = []
+        for number, (is_shared, size) in enumerate(self.pieces):
+            kind, share = ("memfd", "on") if is_shared else ("ram", "off")
+            arguments += ["-object", f"memory-backend-{kind},id=memory{number},size={size},share={share}",
+                          "-numa", f"node,memdev=memory{number}"]
+        # What is near the CPUs is taken first.
+        cpus_at = max(number for number, (is_shared, _) in enumerate(self.pieces) if not is_shared)
+        arguments[4 * cpus_at + 3] += f",cpus=0-{CPUS - 1}"
+        return arguments
 
 
 # The firmware cannot use a device whose rings it puts into private memory: they are plugged in when the kernel runs.
+# The window is not at the end of memory: there the firmware has its ACPI tables, which a pool would overwrite.
 WINDOW = Layout(
-    name="window", what="a window of 256 MiB is shared", machine="pc", private=768 * MIB, shared=256 * MIB,
-    shared_start=768 * MIB, private_start=0, append=f"memmap={256 * MIB:#x}${768 * MIB:#x}", devices_at_boot=False)
+    name="window", what="a window of 256 MiB is shared", machine="pc",
+    pieces=((False, 768 * MIB), (True, 256 * MIB), (False, 256 * MIB)), shared_start=768 * MIB, private_start=0,
+    append=f"memmap={256 * MIB:#x}${768 * MIB:#x}", devices_at_boot=False)
 
 # The kernel's SWIOTLB is always below 4 GiB, where it can share neither more nor less than all there is.
 # iommu=soft: a guest of this size would do without it otherwise.
 HALVES = Layout(
-    name="halves", what="all below 4 GiB is shared", machine="pc,max-ram-below-4g=1G", private=GIB, shared=GIB,
-    shared_start=0, private_start=4 * GIB, append="iommu=soft swiotlb=32768", devices_at_boot=True)
+    name="halves", what="all below 4 GiB is shared", machine="pc,max-ram-below-4g=1G",
+    pieces=((True, GIB), (False, GIB)), shared_start=0, private_start=4 * GIB,
+    append="iommu=soft swiotlb=32768", devices_at_boot=True)

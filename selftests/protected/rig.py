@@ -114,6 +114,14 @@ class Rig:
         self.net = Card(self.vm, self.port)
         self.net.set_up()
 
+    def renew_receive_ring(self, prepare):
+        """Load the network card's driver again; prepare() readies the memory that its new buffers will be made of."""
+        self.vm.run("rmmod virtio_net")
+        prepare()
+        self.vm.run("modprobe virtio_net")
+        self.net = Card(self.vm, self.port)
+        self.net.set_up()
+
     def unload(self):
         """Not modprobe -r, which would go on to what others need."""
         self.vm.run("rmmod virtio_net && rmmod virtio_blk && rmmod virtio_dma")

@@ -61,8 +61,10 @@ class Backend:
 class DiskBackend(Backend):
     def __init__(self, directory, image):
         super().__init__("disk", directory, lambda path: [
-            *debian.unpacked_program(debian.backends_root(), "qemu-storage-daemon"), "--blockdev", f"driver=file,node-name=image,filename={image}",
-            "--export", f"type=vhost-user-blk,id=export,node-name=image,writable=on,addr.type=unix,addr.path={path}"])
+            *debian.unpacked_program(debian.backends_root(), "qemu-storage-daemon"),
+            "--blockdev", f"driver=file,node-name=image,filename={image}",
+            "--export", "type=vhost-user-blk,id=export,node-name=image,writable=on,"
+                        f"addr.type=unix,addr.path={path}"])
 
     def chardev(self, more=""):
         """QEMU looks for a backend that is gone until there is one again."""

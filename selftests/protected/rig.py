@@ -42,7 +42,7 @@ class Card(net.Net):
         """)
 
     def exchange(self, port, size):
-        """The guest's end stays open until all has come: when both ends are shut, passt drops what it has yet to send."""
+        """The guest's end stays open until all is there: once both are shut, passt drops what it has yet to send."""
         return (f"rm -f /tmp/received; touch /tmp/received; "
                 f"(cat /tmp/data; until [ $(stat -c %s /tmp/received) -ge {size} ]; do usleep 10000; done) | "
                 f"nc {HOST} {port} >/tmp/received")
@@ -108,7 +108,8 @@ class Rig:
         parameters = {"rules": f"blk={path},net={path}", **parameters}
         if path == "bounce":
             parameters = {**self.memory.pool(), **parameters}
-        self.vm.run(f"insmod {MODULE} " + " ".join(shlex.quote(f"{name}={value}") for name, value in parameters.items()))
+        arguments = " ".join(shlex.quote(f"{name}={value}") for name, value in parameters.items())
+        self.vm.run(f"insmod {MODULE} {arguments}")
         self.vm.run("modprobe virtio_blk && modprobe virtio_net")
         self.disk = disk.Disk(self.vm, self.image)
         self.net = Card(self.vm, self.port)

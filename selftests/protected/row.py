@@ -60,6 +60,6 @@ def sent(rig):
     found = {name: rig.reach(backend) for name, backend in rig.backends.items() if not backend.ended()}
     for name, reach in found.items():
         if reach != expected:
-            raise Failure(f"the {name}'s backend has mapped {reach}, not just the {memory.shared} bytes that are shared")
+            raise Failure(f"the {name}'s backend has mapped {reach}, not just {memory.shared} bytes of shared memory")
     return {name: f"{memory.shared >> 20} MiB of shared memory, none of {memory.private >> 20} MiB of private memory"
             for name in found}

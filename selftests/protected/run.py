@@ -29,8 +29,8 @@ from netserver import Netserver
 
 TESTS = disk.TESTS + net.TESTS
 SEARCH_COLUMN = 22
-# Path, parameters of the search, layout.
-SEARCHES = (("bounce", {"fill": "zero"}, WINDOW), ("bounce", {"fill": "preserve"}, WINDOW), ("swiotlb", {}, HALVES))
+# Path, and parameters of the module.
+SEARCHES = (("bounce", {"fill": "zero"}), ("bounce", {"fill": "preserve"}), ("swiotlb", {}))
 
 
 class Run:
@@ -40,7 +40,8 @@ class Run:
         self.files = leak.program(kernel)
 
     def guest(self, memory):
-        return rig.Rig(self.kernel, self.modules, memory, self.image_path, self.port, files=self.files, accel=self.accelerator,
+        return rig.Rig(self.kernel, self.modules, memory, self.image_path, self.port, files=self.files,
+                       accel=self.accelerator,
                        serial_log=OUT / "run" / f"protected-{memory.name}.serial.log")
 
     def stock(self):
@@ -77,7 +78,7 @@ def main():
         run = Run(kernel, modules, accelerator, image_path, netserver.port)
         rows["off"] = run.stock()
         for path, memory in (("bounce", WINDOW), ("swiotlb", HALVES)):
-            searches = [parameters for name, parameters, _ in SEARCHES if name == path]
+            searches = [parameters for name, parameters in SEARCHES if name == path]
             rows[path], found = run.path(path, memory, searches)
             results += found
     print_rows(kernel, rows)
@@ -101,7 +102,7 @@ def print_rows(kernel, rows):
 def print_searches(results):
     print("\nsecrets in private memory, and how many pieces of 16 bytes of them were in shared memory at a time:")
     print_search("", [" ".join([path, *(f"{name}={value}" for name, value in parameters.items())])
-                      for path, parameters, _ in SEARCHES])
+                      for path, parameters in SEARCHES])
     for source in leak.SOURCES:
         print_search(source, [result.hits[source] for result in results])
     print_search("searched", [f"{result.passes} x {result.searched >> 20} MiB" for result in results])

@@ -3,7 +3,7 @@
  * Keeps a secret in private memory of the guest, where the host must not find it.
  *
  *	secret SEED LOWEST hold MIB		in this process, until it is killed
- *	secret SEED LOWEST free MIB		in kernel pages that are given back, for others to get
+ *	secret SEED LOWEST free MIB		in kernel pages that others get next
  *	secret SEED LOWEST page-cache FILE MIB	in a file
  *	secret SEED LOWEST read FILE SIZE COUNT	in buffers that O_DIRECT reads into
  *	secret SEED LOWEST write FILE		in what goes to a disk: the host is to find it
@@ -23,18 +23,18 @@
 #include <unistd.h>
 
 #define PAGE 4096UL
-#define MIB (1UL << 20)
+#define MIB (1024 * 1024UL)
 /* /proc/PID/pagemap: Documentation/admin-guide/mm/pagemap.rst */
-#define PAGEMAP_PRESENT (1ULL << 63)
-#define PAGEMAP_FRAME ((1ULL << 55) - 1)
+#define PAGEMAP_PRESENT 0x8000000000000000ULL
+#define PAGEMAP_FRAME 0x007fffffffffffffULL
 
-static uint64_t secret[2];
-static uint64_t lowest;
+static unsigned long long secret[2];
+static unsigned long long lowest;
 
 /* SplitMix64, as in search.py. */
-static uint64_t next_random(uint64_t *state)
+static unsigned long long next_random(unsigned long long *state)
 {
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
+	unsigned long long z = *state += 0x9e3779b97f4a7c15;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
@@ -54,37 +54,48 @@ static bool holds_secret(const unsigned char *buffer, size_t size)
 	return memmem(buffer, size, secret, sizeof(secret));
 }
 
+static unsigned long long physical_address(int pagemap, const unsigned char *address)
+{
+	unsigned long long entry;
+	off_t place = (uintptr_t)address / PAGE * sizeof(entry);
+
+	if (pread(pagemap, &entry, sizeof(entry), place) != sizeof(entry))
+		err(1, "pagemap");
+	if (!(entry & PAGEMAP_PRESENT) || !(entry & PAGEMAP_FRAME))
+		errx(1, "a page of the secret is not to be found");
+	return (entry & PAGEMAP_FRAME) * PAGE;
+}
+
 static void check_private(const unsigned char *buffer, size_t size)
 {
 	int pagemap = open("/proc/self/pagemap", O_RDONLY);
-	uint64_t entry;
+	unsigned long long address;
 	size_t i;
 
 	if (pagemap < 0)
 		err(1, "pagemap");
 	for (i = 0; i < size; i += PAGE) {
-		off_t place = ((uintptr_t)buffer + i) / PAGE * sizeof(entry);
-
-		if (pread(pagemap, &entry, sizeof(entry), place) != sizeof(entry))
-			err(1, "pagemap");
-		if (!(entry & PAGEMAP_PRESENT) || !(entry & PAGEMAP_FRAME))
-			errx(1, "a page of the secret is not to be found");
-		if ((entry & PAGEMAP_FRAME) * PAGE < lowest)
-			errx(1, "a page of the secret is in shared memory: %#llx",
-			     (entry & PAGEMAP_FRAME) * PAGE);
+		address = physical_address(pagemap, buffer + i);
+		if (address < lowest)
+			errx(1, "a page of the secret is in shared memory: %#llx", address);
 	}
 	close(pagemap);
 }
 
-static unsigned char *buffer_with_secret(size_t size)
+static unsigned char *map_with_secret(size_t size, int flags, int file)
 {
-	unsigned char *buffer = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *buffer = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, file, 0);
 
 	if (buffer == MAP_FAILED)
 		err(1, "no memory");
 	fill(buffer, size);
 	check_private(buffer, size);
 	return buffer;
+}
+
+static unsigned char *buffer_with_secret(size_t size)
+{
+	return map_with_secret(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
 static int open_file(const char *name, int flags)
@@ -99,15 +110,10 @@ static int open_file(const char *name, int flags)
 static void put_into_page_cache(const char *name, size_t size)
 {
 	int file = open_file(name, O_RDWR | O_CREAT);
-	unsigned char *buffer;
 
 	if (ftruncate(file, size))
 		err(1, "%s", name);
-	buffer = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	if (buffer == MAP_FAILED)
-		err(1, "%s", name);
-	fill(buffer, size);
-	check_private(buffer, size);
+	map_with_secret(size, MAP_SHARED, file);
 }
 
 /*
@@ -151,7 +157,7 @@ static void write_secret(const char *name)
 
 int main(int argc, char **argv)
 {
-	uint64_t seed;
+	unsigned long long seed;
 	const char *what = argc > 4 ? argv[3] : "";
 
 	if (argc > 4) {
@@ -174,7 +180,7 @@ int main(int argc, char **argv)
 	} else if (argc == 5 && !strcmp(what, "write")) {
 		write_secret(argv[4]);
 	} else {
-		errx(2, "usage: secret SEED LOWEST hold|free MIB | page-cache FILE MIB | read FILE SIZE COUNT | write FILE");
+		errx(2, "usage: secret SEED LOWEST WHAT ..., as the source says");
 	}
 	return 0;
 }

@@ -38,8 +38,9 @@ class Backend:
                 raise Failure(f"{self.name} made no socket in {START_DEADLINE} s")
             time.sleep(0.01)
 
-    def chardev(self, more=""):
-        return ["-chardev", f"socket,id={self.name}-socket,path={self.socket}{more}"]
+    def chardev(self):
+        """QEMU looks for a backend that is gone until there is one again."""
+        return ["-chardev", f"socket,id={self.name}-socket,path={self.socket},reconnect-ms={RECONNECT_MS}"]
 
     def ended(self):
         return self.process.poll() is not None
@@ -66,10 +67,6 @@ class DiskBackend(Backend):
             "--export", "type=vhost-user-blk,id=export,node-name=image,writable=on,"
                         f"addr.type=unix,addr.path={path}"])
 
-    def chardev(self, more=""):
-        """QEMU looks for a backend that is gone until there is one again."""
-        return super().chardev(f",reconnect-ms={RECONNECT_MS}{more}")
-
     def device(self):
         """What to tell QEMU of the device."""
         return {"driver": "vhost-user-blk-pci", "chardev": f"{self.name}-socket", "num-queues": 1}
@@ -84,8 +81,8 @@ class NetBackend(Backend):
             "--vhost-user", "--foreground", "--one-off", "--quiet", "--socket", str(path), "--ipv4-only",
             "--address", GUEST, "--netmask", "24", "--gateway", HOST])
 
-    def chardev(self, more=""):
-        return super().chardev(more) + ["-netdev", f"vhost-user,id=net,chardev={self.name}-socket"]
+    def chardev(self):
+        return super().chardev() + ["-netdev", f"vhost-user,id=net,chardev={self.name}-socket"]
 
     def device(self):
         return {"driver": "virtio-net-pci", "netdev": "net"}

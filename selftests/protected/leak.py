@@ -107,11 +107,12 @@ class Leak:
         backend.hold()
         try:
             self.vm.run(f"rm -f {ENDED}; ({script}; echo $? >{ENDED}) </dev/null >/dev/null 2>&1 &")
-            wait_until("requests wait", lambda: self._inflight() > 0)
+            wait_until("requests wait", lambda: self._inflight() > 0, disk.DEADLINE)
             search.whole_pass()
         finally:
             backend.let_go()
-        status = wait_until("the script has ended", lambda: self.vm.run(f"cat {ENDED} 2>/dev/null; true").strip())
+        status = wait_until("the script has ended", lambda: self.vm.run(f"cat {ENDED} 2>/dev/null; true").strip(),
+                            disk.DEADLINE)
         if status != "0":
             raise Failure(f"in the guest {script!r} exited with {status}")
 

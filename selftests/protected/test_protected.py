@@ -25,12 +25,18 @@ from netserver import Netserver
 
 POOL = "/sys/bus/virtio/drivers/virtio_dma/pool"
 PASSES = 3
+DEADLINE = disk.DEADLINE
 # What must find its way out over a path that copies the buffer's old content, and what has no business with devices.
 LEAVES = (leak.BUFFER, leak.FREED_TO_DISK, leak.FREED_TO_NET)
 STAYS = (leak.PROCESS, leak.PAGE_CACHE)
 # Reads the disk until it cannot.
 READING = """(while dd if={node} of=/dev/null bs=64K iflag=direct; do true; done; touch /tmp/ended
     ) </dev/null >/tmp/said 2>&1 &"""
+# Reads the same again and again.
+COMPARED_MIB = 4
+COMPARING = f"""rm -f /tmp/end /tmp/ended; (while [ ! -e /tmp/end ]; do
+    dd if={{node}} bs=256K count={COMPARED_MIB * 4} iflag=direct 2>/dev/null | sha256sum; done >/tmp/said; touch /tmp/ended
+    ) </dev/null >/dev/null 2>&1 &"""
 SENDING = "netperf -P 0 -H 10.0.2.2,4 -p {port} -t TCP_STREAM -l 600 </dev/null >/dev/null 2>&1 &"
 
 
@@ -136,13 +142,57 @@ def test_not_reserved(bench):
             expect_in("the module says", "\n".join(log.of_module()), "memmap=256M$0x30000000")
 
 
+def test_disk_backend_dies(bench, protected):
+    """virtio_blk has no time-outs: its caller waits for as long as it takes."""
+    vm, backend = protected.vm, protected.backends["disk"]
+    with bench.case(protected, "the disk's backend dies under load: who reads waits, and gets all when it is back"):
+        vm.run(COMPARING.format(node=protected.disk.node))
+        wait_until("something has been read", lambda: checksums(vm), DEADLINE)
+        backend.stop()
+        wait_until("a request waits", lambda: in_flight(vm) > 0, DEADLINE)
+        read = len(checksums(vm))
+        expect("complaints meanwhile", vm.kernel_complaints(), [])
+        expect("reads without a backend", len(checksums(vm)), read)
+        backend.start()
+        wait_until("more is read", lambda: len(checksums(vm)) > read + 2, DEADLINE)
+        vm.run("touch /tmp/end")
+        wait_until("the reader ends", lambda: vm.try_run("[ -e /tmp/ended ]")[0] == 0, DEADLINE)
+        expect("what was read", set(checksums(vm)), {image.sha256(bench.image_path, 0, COMPARED_MIB * MIB)})
+
+
+def checksums(vm):
+    return vm.run("cat /tmp/said 2>/dev/null; true").split()[::2]
+
+
+def in_flight(vm):
+    return sum(map(int, vm.run("cat /sys/block/vda/inflight").split()))
+
+
+def test_net_backend_dies(bench, protected):
+    vm, backend = protected.vm, protected.backends["net"]
+    with bench.case(protected, "the network card's backend dies under load: the link is down, and up when it is back"):
+        start_sending(protected)
+        backend.stop()
+        wait_until("the link is down", lambda: carrier(vm) == "0", DEADLINE)
+        status, said = vm.try_run(f"nc -w 10 10.0.2.2 {bench.port} </dev/null")
+        ktap.say(f"# {said.strip()}")
+        bench.suite.check(status != 0, "a connection was made")
+        vm.run("killall netperf; true")
+        backend.start()
+        wait_until("the link is up", lambda: carrier(vm) == "1", DEADLINE)
+        protected.net.verify()
+
+
+def carrier(vm):
+    return vm.run("cat /sys/class/net/eth0/carrier").strip()
+
+
 def test_unplug(bench, protected):
     vm = protected.vm
     with bench.case(protected, "a disk is unplugged under load: its reader gets an error"):
-        protected.load("bounce")
         start_reading(protected)
         protected.unplug("disk")
-        wait_until("the reader has ended", lambda: vm.try_run("[ -e /tmp/ended ]")[0] == 0)
+        wait_until("the reader has ended", lambda: vm.try_run("[ -e /tmp/ended ]")[0] == 0, DEADLINE)
         ktap.say(f"# {vm.run('tail -n 1 /tmp/said').strip()}")
     with bench.case(protected, "a network card is unplugged under load, and nothing of the pool stays in use"):
         start_sending(protected)
@@ -156,13 +206,15 @@ def test_unplug(bench, protected):
 def start_reading(protected):
     before = protected.disk.snapshot().counters["bounced_from_device"]
     protected.vm.run(f"rm -f /tmp/ended; {READING.format(node=protected.disk.node)}")
-    wait_until("the disk is busy", lambda: protected.disk.snapshot().counters["bounced_from_device"] > before + MIB)
+    wait_until("the disk is busy", lambda: protected.disk.snapshot().counters["bounced_from_device"] > before + MIB,
+               DEADLINE)
 
 
 def start_sending(protected):
     before = protected.net.snapshot().counters["bounced_to_device"]
     protected.vm.run(SENDING.format(port=protected.port))
-    wait_until("the network is busy", lambda: protected.net.snapshot().counters["bounced_to_device"] > before + MIB)
+    wait_until("the network is busy", lambda: protected.net.snapshot().counters["bounced_to_device"] > before + MIB,
+               DEADLINE)
 
 
 def main():
@@ -186,6 +238,9 @@ def main():
             test_stock(bench, protected)
         test_not_reserved(bench)
         with bench.guest(WINDOW) as protected:
+            protected.load("bounce")
+            test_disk_backend_dies(bench, protected)
+            test_net_backend_dies(bench, protected)
             test_unplug(bench, protected)
     suite.finish()
 

@@ -35,8 +35,8 @@ READING = """(while dd if={node} of=/dev/null bs=64K iflag=direct; do true; done
 # Reads the same again and again.
 COMPARED_MIB = 4
 COMPARING = f"""rm -f /tmp/end /tmp/ended; (while [ ! -e /tmp/end ]; do
-    dd if={{node}} bs=256K count={COMPARED_MIB * 4} iflag=direct 2>/dev/null | sha256sum; done >/tmp/said; touch /tmp/ended
-    ) </dev/null >/dev/null 2>&1 &"""
+    dd if={{node}} bs=256K count={COMPARED_MIB * 4} iflag=direct 2>/dev/null | sha256sum
+    done >/tmp/said; touch /tmp/ended) </dev/null >/dev/null 2>&1 &"""
 SENDING = "netperf -P 0 -H 10.0.2.2,4 -p {port} -t TCP_STREAM -l 600 </dev/null >/dev/null 2>&1 &"
 
 

@@ -10,7 +10,7 @@ TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
 TESTS_ONCE := $(filter $(addprefix selftests/,build/% lib/% compare/% bench/% devices/% nics/% protected/%),$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 # On the debug kernel everything takes several times as long; these are what it has most to say about.
-TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py selftests/protected/test_protected.py kunit/run.py kunit/check_build.py
+TESTS_DEBUG_KERNEL := selftests/virtio/test_lifecycle.py kunit/run.py kunit/check_build.py
 
 .PHONY: modules run run-nics run-protected bench shell test kunit coverage check help clean
 

@@ -25,7 +25,7 @@ from lib.vm import VM
 SLOTS = {"disk": 4, "net": 5}
 MODERN = {"disable-legacy": "on"}
 MODULE = "/ko/virtio_dma.ko"
-# A mapping of a file, as /proc/PID/maps has it, that others share: its range, and which file. (io_uring's are no files.)
+# In /proc/PID/maps, a mapping of a file that others share: its range, and which file. (io_uring's are no files.)
 SHARED_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) ...s \S+ (\S+ \d+) +(?!anon_inode:)")
 GUEST_MEMORY = "/memfd:memory-backend-memfd"
 

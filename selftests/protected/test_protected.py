@@ -142,7 +142,8 @@ def test_not_reserved(bench):
             status, said = vm.try_run(f"modprobe virtio_pci && insmod {rig.MODULE} {pool}")
             bench.suite.check(status != 0, "the module was loaded")
             ktap.say(f"# {said.strip()}")
-            expect_in("the module says", "\n".join(log.of_module()), f"memmap={memory.shared // MIB}M${memory.shared_start:#x}")
+            expect_in("the module says", "\n".join(log.of_module()),
+                      f"memmap={memory.shared // MIB}M${memory.shared_start:#x}")
 
 
 def test_disk_backend_dies(bench, protected):

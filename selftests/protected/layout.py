@@ -70,6 +70,13 @@ WINDOW = Layout(
     pieces=((False, 768 * MIB), (True, 256 * MIB), (False, 256 * MIB)), shared_start=768 * MIB, private_start=0,
     append=f"memmap={256 * MIB:#x}${768 * MIB:#x}", devices_at_boot=False)
 
+# For the debug kernel: its DMA-API debugging looks for the struct page of a ring. It has no virtual memory map
+# (SPARSEMEM_VMEMMAP), so that none is there for a section of 128 MiB all of which is reserved, and it would crash.
+SMALL_WINDOW = WINDOW._replace(
+    name="small-window", what="a window of 64 MiB is shared",
+    pieces=((False, 832 * MIB), (True, 64 * MIB), (False, 384 * MIB)), shared_start=832 * MIB,
+    append=f"memmap={64 * MIB:#x}${832 * MIB:#x}")
+
 # The kernel's SWIOTLB is always below 4 GiB, where it can share neither more nor less than all there is.
 # iommu=soft: a guest of this size would do without it otherwise.
 HALVES = Layout(

@@ -25,8 +25,8 @@ from lib.vm import VM
 SLOTS = {"disk": 4, "net": 5}
 MODERN = {"disable-legacy": "on"}
 MODULE = "/ko/virtio_dma.ko"
-# A mapping of /proc/PID/maps that others share: its range, its file.
-SHARED_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) ...s \S+ (\S+ \d+) +(.*)")
+# In /proc/PID/maps, a mapping of a file that others share: its range, and which file. (io_uring's are no files.)
+SHARED_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) ...s \S+ (\S+ \d+) +(?!anon_inode:)")
 GUEST_MEMORY = "/memfd:memory-backend-memfd"
 
 
@@ -143,4 +143,4 @@ class Rig:
         identity = f"{os.major(shared.st_dev):02x}:{os.minor(shared.st_dev):02x} {shared.st_ino}"
         mappings = Path(f"/proc/{backend.process.pid}/maps").read_text(encoding="ascii").splitlines()
         return [(int(end, 16) - int(start, 16), file == identity)
-                for start, end, file, _ in (match.groups() for match in map(SHARED_MAPPING.match, mappings) if match)]
+                for start, end, file in (match.groups() for match in map(SHARED_MAPPING.match, mappings) if match)]

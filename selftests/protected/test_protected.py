@@ -17,9 +17,10 @@ import disk
 import leak
 import rig
 import row
-from layout import HALVES, MIB, WINDOW
+from layout import HALVES, MIB, SMALL_WINDOW, WINDOW
 from lib import accel, build, checks, image, kernels, ktap
 from lib.checks import Log, expect, expect_at_least, expect_in, wait_until
+from lib.kernels import DEBUG_LINE
 from lib.vm import VM
 from netserver import Netserver
 
@@ -46,6 +47,7 @@ class Bench:
     def __init__(self, suite, kernel, modules, image_path, port):
         self.suite, self.kernel, self.modules, self.image_path, self.port = suite, kernel, modules, image_path, port
         self.files = leak.program(kernel)
+        self.window = SMALL_WINDOW if kernel.line == DEBUG_LINE else WINDOW
 
     def guest(self, memory):
         return rig.Rig(self.kernel, self.modules, memory, self.image_path, self.port, files=self.files)
@@ -123,7 +125,7 @@ def kernels_pool(protected):
     return int(first, 16), int(last, 16)
 
 
-def window(protected):
+def window_range(protected):
     return protected.memory.address(0), protected.memory.address(protected.memory.shared)
 
 
@@ -131,15 +133,17 @@ def window(protected):
 
 def test_not_reserved(bench):
     """The same guest without memmap=: what would be the window is the kernel's."""
-    with VM(bench.kernel, WINDOW.devices(), mem=WINDOW.mem(), machine=WINDOW.machine, kos=bench.modules.values(),
+    memory = bench.window
+    with VM(bench.kernel, memory.devices(), mem=memory.mem(), machine=memory.machine, kos=bench.modules.values(),
             name="protected-unreserved") as vm:
         with checks.case(bench.suite, vm, "a window that is not reserved is refused, and told how to reserve it"):
             log = Log(vm)
-            pool = " ".join(f"{name}={value}" for name, value in WINDOW.pool().items())
+            pool = " ".join(f"{name}={value}" for name, value in memory.pool().items())
             status, said = vm.try_run(f"modprobe virtio_pci && insmod {rig.MODULE} {pool}")
             bench.suite.check(status != 0, "the module was loaded")
             ktap.say(f"# {said.strip()}")
-            expect_in("the module says", "\n".join(log.of_module()), "memmap=256M$0x30000000")
+            expect_in("the module says", "\n".join(log.of_module()),
+                      f"memmap={memory.shared // MIB}M${memory.shared_start:#x}")
 
 
 def test_disk_backend_dies(bench, protected):
@@ -224,11 +228,11 @@ def main():
     accelerator = accel.choose(os.environ.get("ACCEL") or "auto", kernel)
     with image.image(disk.image_mib(accelerator)) as image_path, Netserver() as netserver:
         bench = Bench(suite, kernel, modules, image_path, netserver.port)
-        with bench.guest(WINDOW) as protected:
+        with bench.guest(bench.window) as protected:
             test_row(bench, protected, "bounce")
             test_pool_place(bench, protected)
             test_no_leak(bench, protected)
-            test_leak(bench, protected, "bounce", window, fill="preserve")
+            test_leak(bench, protected, "bounce", window_range, fill="preserve")
             protected.unload()
             test_stock(bench, protected)
         with bench.guest(HALVES) as protected:
@@ -237,7 +241,7 @@ def main():
             protected.unload()
             test_stock(bench, protected)
         test_not_reserved(bench)
-        with bench.guest(WINDOW) as protected:
+        with bench.guest(bench.window) as protected:
             protected.load("bounce")
             test_disk_backend_dies(bench, protected)
             test_net_backend_dies(bench, protected)

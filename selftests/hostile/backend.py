@@ -25,7 +25,7 @@ START_DEADLINE = 30
 MACHINE = "q35,memory-backend=ram"
 MEM = "1G"
 FIRST_SLOT = 4
-# Debian 12's QEMU looks for KVM's part in the MSI-X of cards whose data is vhost-user's, and ends where there is no KVM.
+# Debian 12's QEMU looks for KVM's part in the MSI-X of cards whose data is vhost-user's, and ends where that is not.
 NO_MSIX = "vectors=0"
 # The control queue is QEMU's: its ring is the one that we would not know to spare.
 NO_CONTROL_QUEUE = ("ctrl_vq=off,ctrl_rx=off,ctrl_rx_extra=off,ctrl_vlan=off,ctrl_mac_addr=off,ctrl_guest_offloads=off,"

@@ -20,7 +20,7 @@ struct json {
 };
 
 /* seq_buf_printf() is the one function of its kind that all kernels export. */
-static inline void put_string(struct json *json, const char *text)
+static inline void json_put_string(struct json *json, const char *text)
 {
 	seq_buf_printf(json->out, "\"");
 	for (; *text; text++) {
@@ -36,13 +36,13 @@ static inline void put_string(struct json *json, const char *text)
 	seq_buf_printf(json->out, "\"");
 }
 
-static inline void put_key(struct json *json, const char *key)
+static inline void json_put_key(struct json *json, const char *key)
 {
 	if (json->separate)
 		seq_buf_printf(json->out, ", ");
 	json->separate = true;
 	if (key) {
-		put_string(json, key);
+		json_put_string(json, key);
 		seq_buf_printf(json->out, ": ");
 	}
 }
@@ -58,7 +58,7 @@ static inline void put_key(struct json *json, const char *key)
  */
 static inline void json_open(struct json *json, const char *key, char bracket)
 {
-	put_key(json, key);
+	json_put_key(json, key);
 	seq_buf_printf(json->out, "%c", bracket);
 	json->separate = false;
 }
@@ -82,8 +82,8 @@ static inline void json_close(struct json *json, char bracket)
  */
 static inline void json_text(struct json *json, const char *key, const char *value)
 {
-	put_key(json, key);
-	put_string(json, value);
+	json_put_key(json, key);
+	json_put_string(json, value);
 }
 
 /**
@@ -94,7 +94,7 @@ static inline void json_text(struct json *json, const char *key, const char *val
  */
 static inline void json_number(struct json *json, const char *key, u64 value)
 {
-	put_key(json, key);
+	json_put_key(json, key);
 	seq_buf_printf(json->out, "%llu", value);
 }
 
@@ -106,7 +106,7 @@ static inline void json_number(struct json *json, const char *key, u64 value)
  */
 static inline void json_bool(struct json *json, const char *key, bool value)
 {
-	put_key(json, key);
+	json_put_key(json, key);
 	seq_buf_printf(json->out, value ? "true" : "false");
 }
 
@@ -117,7 +117,7 @@ static inline void json_bool(struct json *json, const char *key, bool value)
  */
 static inline void json_null(struct json *json, const char *key)
 {
-	put_key(json, key);
+	json_put_key(json, key);
 	seq_buf_printf(json->out, "null");
 }
 

@@ -2,7 +2,7 @@
 /* Layouts and measurements as text and as JSON. */
 #include <linux/math64.h>
 
-#include "json.h"
+#include "../json.h"
 #include "report.h"
 
 static void structure_line(struct seq_buf *out, const char *name, const struct msix_structure *s)
@@ -98,64 +98,64 @@ void msix_report_measurement(struct seq_buf *out, const struct msix_measurement 
 	seq_buf_printf(out, "because: %s\n", msix_reason_text(measurement->reason));
 }
 
-static void json_structure(struct msix_json *json, const char *key, const struct msix_structure *s)
+static void json_structure(struct json *json, const char *key, const struct msix_structure *s)
 {
-	msix_json_open(json, key, '{');
-	msix_json_number(json, "bar", s->bar);
-	msix_json_number(json, "offset", s->offset);
-	msix_json_number(json, "bytes", s->length);
+	json_open(json, key, '{');
+	json_number(json, "bar", s->bar);
+	json_number(json, "offset", s->offset);
+	json_number(json, "bytes", s->length);
 	if (s->fault) {
-		msix_json_text(json, "fault", msix_fault_text(s->fault));
+		json_text(json, "fault", msix_fault_text(s->fault));
 	} else {
-		msix_json_null(json, "fault");
-		msix_json_number(json, "bar_bytes", s->bar_size);
-		msix_json_number(json, "first_page", s->first_page);
-		msix_json_number(json, "end_page", s->end_page);
+		json_null(json, "fault");
+		json_number(json, "bar_bytes", s->bar_size);
+		json_number(json, "first_page", s->first_page);
+		json_number(json, "end_page", s->end_page);
 	}
-	msix_json_close(json, '}');
+	json_close(json, '}');
 }
 
-static void json_cost(struct msix_json *json, const struct msix_cost *cost)
+static void json_cost(struct json *json, const struct msix_cost *cost)
 {
-	msix_json_number(json, "reads", cost->reads);
-	msix_json_number(json, "median_ps", cost->median_ps);
-	msix_json_number(json, "low_quartile_ps", cost->low_ps);
-	msix_json_number(json, "high_quartile_ps", cost->high_ps);
+	json_number(json, "reads", cost->reads);
+	json_number(json, "median_ps", cost->median_ps);
+	json_number(json, "low_quartile_ps", cost->low_ps);
+	json_number(json, "high_quartile_ps", cost->high_ps);
 }
 
-static void json_measurement(struct msix_json *json, const struct msix_measurement *m)
+static void json_measurement(struct json *json, const struct msix_measurement *m)
 {
 	unsigned int i;
 
-	msix_json_open(json, "measurement", '{');
-	msix_json_open(json, "places", '[');
+	json_open(json, "measurement", '{');
+	json_open(json, "places", '[');
 	for (i = 0; i < m->request.count; i++) {
-		msix_json_open(json, NULL, '{');
-		msix_json_number(json, "bar", m->request.place[i].bar);
-		msix_json_number(json, "offset", m->request.place[i].offset);
+		json_open(json, NULL, '{');
+		json_number(json, "bar", m->request.place[i].bar);
+		json_number(json, "offset", m->request.place[i].offset);
 		json_cost(json, &m->cost[i]);
-		msix_json_close(json, '}');
+		json_close(json, '}');
 	}
-	msix_json_close(json, ']');
+	json_close(json, ']');
 	if (m->leave.reads) {
-		msix_json_open(json, "leaving_the_guest", '{');
+		json_open(json, "leaving_the_guest", '{');
 		json_cost(json, &m->leave);
-		msix_json_close(json, '}');
+		json_close(json, '}');
 	}
-	msix_json_text(json, "verdict", msix_verdict_text(msix_verdict_of(m->reason)));
-	msix_json_text(json, "because", msix_reason_text(m->reason));
-	msix_json_close(json, '}');
+	json_text(json, "verdict", msix_verdict_text(msix_verdict_of(m->reason)));
+	json_text(json, "because", msix_reason_text(m->reason));
+	json_close(json, '}');
 }
 
-static void json_sharing(struct msix_json *json, const struct msix_layout *layout)
+static void json_sharing(struct json *json, const struct msix_layout *layout)
 {
-	msix_json_text(json, "pba_page_shared_with", msix_sharing_text(layout->pba.sharing));
-	msix_json_text(json, "table_page_shared_with", msix_sharing_text(layout->table.sharing));
-	msix_json_number(json, "not_accounted_before", layout->pba.before);
-	msix_json_number(json, "not_accounted_after", layout->pba.after);
-	msix_json_number(json, "other_pages", layout->other_pages);
-	msix_json_bool(json, "bar_smaller_than_page", layout->small_bar);
-	msix_json_text(json, "isolation", msix_isolation_text(layout->isolation));
+	json_text(json, "pba_page_shared_with", msix_sharing_text(layout->pba.sharing));
+	json_text(json, "table_page_shared_with", msix_sharing_text(layout->table.sharing));
+	json_number(json, "not_accounted_before", layout->pba.before);
+	json_number(json, "not_accounted_after", layout->pba.after);
+	json_number(json, "other_pages", layout->other_pages);
+	json_bool(json, "bar_smaller_than_page", layout->small_bar);
+	json_text(json, "isolation", msix_isolation_text(layout->isolation));
 }
 
 /**
@@ -170,24 +170,24 @@ static void json_sharing(struct msix_json *json, const struct msix_layout *layou
 void msix_report_json(struct seq_buf *out, const char *device, const struct msix_layout *layout,
 		      const struct msix_measurement *measurement)
 {
-	struct msix_json json = { .out = out };
+	struct json json = { .out = out };
 
-	msix_json_open(&json, NULL, '{');
-	msix_json_text(&json, "device", device);
-	msix_json_number(&json, "vectors", layout->vectors);
-	msix_json_number(&json, "page_bytes", layout->page_size);
+	json_open(&json, NULL, '{');
+	json_text(&json, "device", device);
+	json_number(&json, "vectors", layout->vectors);
+	json_number(&json, "page_bytes", layout->page_size);
 	json_structure(&json, "table", &layout->table);
 	json_structure(&json, "pba", &layout->pba);
 	if (layout->fault) {
-		msix_json_text(&json, "fault", msix_fault_text(layout->fault));
+		json_text(&json, "fault", msix_fault_text(layout->fault));
 	} else {
-		msix_json_null(&json, "fault");
+		json_null(&json, "fault");
 		json_sharing(&json, layout);
 	}
 	if (measurement)
 		json_measurement(&json, measurement);
 	else
-		msix_json_null(&json, "measurement");
-	msix_json_close(&json, '}');
+		json_null(&json, "measurement");
+	json_close(&json, '}');
 	seq_buf_printf(out, "\n");
 }

@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/string.h>
 
-#include "json.h"
+#include "../../drivers/json.h"
 
 #define TEXT_SIZE 256
 
@@ -39,10 +39,10 @@ static void json_string(struct kunit *test)
 	const struct string_row *row = test->param_value;
 	char text[TEXT_SIZE] = "";
 	struct seq_buf out;
-	struct msix_json json = { .out = &out };
+	struct json json = { .out = &out };
 
 	seq_buf_init(&out, text, sizeof(text));
-	msix_json_text(&json, NULL, row->text);
+	json_text(&json, NULL, row->text);
 	KUNIT_EXPECT_STREQ(test, text, row->json);
 }
 
@@ -50,12 +50,12 @@ static void json_key_is_escaped(struct kunit *test)
 {
 	char text[TEXT_SIZE] = "";
 	struct seq_buf out;
-	struct msix_json json = { .out = &out };
+	struct json json = { .out = &out };
 
 	seq_buf_init(&out, text, sizeof(text));
-	msix_json_open(&json, NULL, '{');
-	msix_json_number(&json, "a\"b", 1);
-	msix_json_close(&json, '}');
+	json_open(&json, NULL, '{');
+	json_number(&json, "a\"b", 1);
+	json_close(&json, '}');
 	KUNIT_EXPECT_STREQ(test, text, "{\"a\\\"b\": 1}");
 }
 
@@ -63,19 +63,19 @@ static void json_commas(struct kunit *test)
 {
 	char text[TEXT_SIZE] = "";
 	struct seq_buf out;
-	struct msix_json json = { .out = &out };
+	struct json json = { .out = &out };
 
 	seq_buf_init(&out, text, sizeof(text));
-	msix_json_open(&json, NULL, '{');
-	msix_json_open(&json, "empty", '{');
-	msix_json_close(&json, '}');
-	msix_json_open(&json, "list", '[');
-	msix_json_number(&json, NULL, 0);
-	msix_json_number(&json, NULL, U64_MAX);
-	msix_json_open(&json, NULL, '{');
-	msix_json_close(&json, '}');
-	msix_json_close(&json, ']');
-	msix_json_close(&json, '}');
+	json_open(&json, NULL, '{');
+	json_open(&json, "empty", '{');
+	json_close(&json, '}');
+	json_open(&json, "list", '[');
+	json_number(&json, NULL, 0);
+	json_number(&json, NULL, U64_MAX);
+	json_open(&json, NULL, '{');
+	json_close(&json, '}');
+	json_close(&json, ']');
+	json_close(&json, '}');
 	KUNIT_EXPECT_STREQ(test, text, "{\"empty\": {}, \"list\": [0, 18446744073709551615, {}]}");
 }
 
@@ -83,14 +83,14 @@ static void json_words(struct kunit *test)
 {
 	char text[TEXT_SIZE] = "";
 	struct seq_buf out;
-	struct msix_json json = { .out = &out };
+	struct json json = { .out = &out };
 
 	seq_buf_init(&out, text, sizeof(text));
-	msix_json_open(&json, NULL, '{');
-	msix_json_bool(&json, "yes", true);
-	msix_json_bool(&json, "no", false);
-	msix_json_null(&json, "none");
-	msix_json_close(&json, '}');
+	json_open(&json, NULL, '{');
+	json_bool(&json, "yes", true);
+	json_bool(&json, "no", false);
+	json_null(&json, "none");
+	json_close(&json, '}');
 	KUNIT_EXPECT_STREQ(test, text, "{\"yes\": true, \"no\": false, \"none\": null}");
 }
 
@@ -99,10 +99,10 @@ static void json_too_long(struct kunit *test)
 {
 	char text[9] = "12345678";
 	struct seq_buf out;
-	struct msix_json json = { .out = &out };
+	struct json json = { .out = &out };
 
 	seq_buf_init(&out, text, 4);
-	msix_json_text(&json, NULL, "longer than that");
+	json_text(&json, NULL, "longer than that");
 	KUNIT_EXPECT_TRUE(test, seq_buf_has_overflowed(&out));
 	KUNIT_EXPECT_STREQ(test, text + 4, "5678");
 }

@@ -115,7 +115,8 @@ DECLARE_EVENT_CLASS(vdma_resize,
 		    TP_fast_assign(__entry->from = from;
 				   __entry->to = to;
 				   __entry->used = used;),
-		    TP_printk("from=%llu to=%llu used=%llu", __entry->from, __entry->to, __entry->used)
+		    TP_printk("from=%llu to=%llu used=%llu", __entry->from, __entry->to,
+			      __entry->used)
 );
 
 /* The pool has grown; all in bytes. */

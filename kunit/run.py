@@ -24,7 +24,7 @@ SUITES_DEADLINE = 300
 TIME_STAMP = re.compile(r"^\[ *\d+\.\d+\] ")
 RESULT = re.compile(r" *(not )?ok \d+")
 
-# The pool of the kernel's SWIOTLB is for the suites that attach path swiotlb, the memory set aside for those of windows.
+# The pool of the kernel's SWIOTLB is for the suites that attach path swiotlb, the memory set aside for the windows.
 APPEND = "iommu=soft swiotlb=16384 memmap=8M$0x60000000"
 # Whatever the task that asks for it allocates may be made to fail, quietly, whether or not it may sleep.
 FAULT_INJECTION = """

@@ -243,7 +243,7 @@ def qemu_files():
 
 def needed_libraries(root, program):
     """All that the loader of that root would load for the program."""
-    libraries = root / vfio_user.LIBRARIES
+    libraries = root / debian.LIBRARIES
     listing = subprocess.run([libraries / "ld-linux-x86-64.so.2", "--library-path", libraries, "--list", program],
                              stdout=subprocess.PIPE, text=True, check=True).stdout
     missing = re.findall(r"(\S+) => not found", listing)

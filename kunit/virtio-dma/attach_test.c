@@ -820,7 +820,8 @@ static void disperse(void *data)
 		vdma_path_bounce.detach(crowd->vd[crowd->count]);
 }
 
-static struct crowd *make_crowd(struct kunit *test)
+/* All of them as if they did DMA by one device. */
+static struct crowd *make_crowd(struct kunit *test, struct device *dma_dev)
 {
 	struct crowd *crowd = kunit_kzalloc(test, sizeof(*crowd), GFP_KERNEL);
 	size_t i;
@@ -830,13 +831,14 @@ static struct crowd *make_crowd(struct kunit *test)
 		crowd->vd[i] = kunit_kzalloc(test, sizeof(*crowd->vd[i]), GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, crowd->vd[i]);
 		crowd->vd[i]->type = vdma_type_by_id(VIRTIO_ID_NET);
+		crowd->vd[i]->dma_dev = dma_dev;
 	}
 	return crowd;
 }
 
-static void gather(struct kunit *test)
+static void gather(struct kunit *test, struct device *dma_dev)
 {
-	struct crowd *crowd = make_crowd(test);
+	struct crowd *crowd = make_crowd(test, dma_dev);
 
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, disperse, crowd), 0);
 	while (!vdma_path_bounce.attach(crowd->vd[crowd->count])) {
@@ -860,7 +862,7 @@ static void attach_refused_by_crowd(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fake_virtio_bound(fake));
 	device_release_driver(&fake->vdev.dev);
 
-	gather(test);
+	gather(test, &fake->dma_dev);
 	KUNIT_EXPECT_EQ(test, device_attach(&fake->vdev.dev), 0);
 	KUNIT_EXPECT_EQ(test, vd->state, VDMA_REFUSED);
 	KUNIT_EXPECT_STREQ(test, vd->decision.refused,

@@ -83,15 +83,20 @@ static int create_cq(struct client *client)
 		return err;
 	client->cq.set_ci_db = memory->db.db;
 	client->cq.arm_db = memory->db.db + 1;
-	client->cq.comp = cq_arrived;
-	client->cq.event = ignore_cq_event;
 	client->cq.usage = MLX4_RES_USAGE_DRIVER;
 	*client->cq.set_ci_db = 0;
 	*client->cq.arm_db = 0;
 	err = mlx4_cq_alloc(client->dev, CQ_ENTRIES, &memory->mtt, client->bf.uar,
 			    memory->db.dma, &client->cq, 0, 0, 0, &memory->buf, false);
 	if (err)
-		mlx4_free_hwq_res(client->dev, memory, size);
+		goto err_free;
+	/* mlx4_cq_alloc() has them call a tasklet, and nothing arrives before the queue is armed */
+	client->cq.comp = cq_arrived;
+	client->cq.event = ignore_cq_event;
+	return 0;
+
+err_free:
+	mlx4_free_hwq_res(client->dev, memory, size);
 	return err;
 }
 

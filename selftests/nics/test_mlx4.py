@@ -181,7 +181,6 @@ class Plain(Guest):
     def blueflame(self):
         first = self.pair.first
         with self.case("BlueFlame is mapped write-combining"):
-            self.vm.run("mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug")
             start = int(first.run(f"sed -n 3p /sys/class/net/{first.interface}/device/resource").split()[0], 16)
             expect_in("pat_memtype_list", self.vm.run("cat /sys/kernel/debug/x86/pat_memtype_list"),
                       f"PAT: [mem 0x{start + BLUEFLAME_AREA:016x}-0x{start + 2 * BLUEFLAME_AREA:016x}] write-combining")

@@ -6,11 +6,15 @@ from pathlib import Path
 
 from lib import build, ktap, vfio_user
 from lib.checks import expect, wait_until
+from pair import PROGRAMS
+
+HERE = Path(__file__).resolve().parent
 
 
 def files(kernel):
     """What goes into a guest that tests network cards."""
-    return {**vfio_user.guest_tools(), "/bin/udp_data": build.program(kernel, Path(__file__).with_name("udp_data.c"))}
+    ours = {f"/bin/{name}": build.program(kernel, HERE / f"{name}.c") for name in PROGRAMS}
+    return {**vfio_user.guest_tools(), **ours}
 
 
 class Guest:

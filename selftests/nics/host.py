@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from lib import build, debian, wires
+from pair import PROGRAMS
 
 HERE = Path(__file__).resolve().parent
 
@@ -21,7 +22,8 @@ class Host:
         with contextlib.ExitStack() as stack:
             self.directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="host-"))
             self.programs = stack.enter_context(tempfile.TemporaryDirectory(prefix="programs-"))
-            wires.wrapper(self.programs, "udp_data", [build.program(self.kernel, HERE / "udp_data.c")])
+            for name in PROGRAMS:
+                wires.wrapper(self.programs, name, [build.program(self.kernel, HERE / f"{name}.c")])
             wires.wrapper(self.programs, "netserver",
                           wires.program_of(debian.root(debian.USERLAND_SUITE), "usr/bin/netserver"))
             stack.enter_context(self.namespace)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lib import build, ktap, vfio_user
 from lib.checks import expect, expect_at_least, wait_until
+from pair import PROGRAMS
 
 HERE = Path(__file__).resolve().parent
-PROGRAMS = ("udp_data", "tcp_flows")
 
 
 def bench(count, *options, plugs=()):
@@ -22,7 +22,7 @@ def mac(number):
 
 
 def guest(cards, kernel, name, **arguments):
-    ours = {f"/bin/{name}": build.program(kernel, HERE / f"{name}.c") for name in PROGRAMS}
+    ours = {f"/bin/{name}": build.program(kernel, HERE / f"{name}.c") for name in (*PROGRAMS, "tcp_flows")}
     files = {**vfio_user.guest_tools(), **ours}
     return cards.vm(kernel, files=files, name=name, **arguments)
 

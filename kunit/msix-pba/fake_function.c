@@ -101,6 +101,7 @@ static void fill_config(struct machine *machine, const struct fake_function_para
 static void unplug(void *data)
 {
 	struct machine *machine = data;
+	struct device *bridge = machine->bus->bridge;
 
 	machine->function.answers = FOR_EVER;
 	pci_dev_put(machine->function.pdev);
@@ -108,6 +109,8 @@ static void unplug(void *data)
 	pci_stop_root_bus(machine->bus);
 	pci_remove_root_bus(machine->bus);
 	pci_unlock_rescan_remove();
+	/* the reference of pci_scan_root_bus(), which pci_remove_root_bus() leaves to its caller */
+	put_device(bridge);
 }
 
 /**

@@ -46,6 +46,7 @@ def pci(driver, slot, more=""):
 
 
 E1000E, NVME, MEGASAS, IVSHMEM, NO_MSIX, PORT = 4, 9, 11, 14, 15, 16
+PORT_ID = "root-port"     # not "port": its bus, named so, would clash with its property of that name
 DEVICES = [
     Device("e1000e", E1000E, pci("e1000e", E1000E), NOTHING, NOTHING, "8 KiB"),
     Device("virtio-net-pci", 5, pci("virtio-net-pci", 5), TABLE, PBA, "one BAR for both"),
@@ -59,7 +60,7 @@ DEVICES = [
     Device("virtio-rng-pci", 12, pci("virtio-rng-pci", 12), TABLE, PBA, "one BAR for both"),
     Device("nec-usb-xhci", 13, pci("nec-usb-xhci", 13), TABLE, PBA, "4 KiB"),
     Device("ivshmem-doorbell", IVSHMEM, [], TABLE, PBA, "one BAR for both"),
-    Device("pcie-root-port", PORT, pci("pcie-root-port", PORT, "id=port,chassis=1,slot=1"), TABLE, PBA,
+    Device("pcie-root-port", PORT, pci("pcie-root-port", PORT, f"id={PORT_ID},chassis=1,slot=1"), TABLE, PBA,
            "one BAR for both"),
 ]
 
@@ -341,7 +342,7 @@ class Test:
         """Behind the port; a directory there is the function's, whatever its bus number."""
         plugged = f"{pci_dir(PORT)}/0000:*"
         with self.case("a function that is plugged in gets a directory"):
-            self.vm.qmp("device_add", driver="e1000e", id="plugged", bus="port")
+            self.vm.qmp("device_add", driver="e1000e", id="plugged", bus=PORT_ID)
             wait_until("the directory is there", lambda: self.there(plugged))
             self.vm.run(f"echo 1 > $(echo {plugged}/enable)")
             expect_in("layout", self.vm.run(f"cat {plugged}/msix_pba/layout"),

@@ -260,6 +260,7 @@ class Test:
         with emulator.Accesses(self.vm) as accesses:
             expect_in("the shell", function.refuse(request), error)
         expect("accesses to the BARs", accesses.to_bars(function.slot), {})
+        expect("accesses that no device answers", set(accesses.unanswered), set())
         expect("lines", [line.split(": ", 1)[1] for line in log.of_module("msix_pba")],
                [f"msix_pba: not measured: {why}"])
 

@@ -293,12 +293,12 @@ class Test:
             self.vm.run("rmmod msix_pba")
             log = Log(self.vm)
             self.vm.run(f"insmod /ko/msix_pba.ko devices={pci_name(NVME)},{pci_name(NO_MSIX)},0000:00:1e.0")
-            expect("directories", self.vm.run("cd /sys/bus/pci/devices; ls -d */msix_pba").split(),
-                   [f"{pci_name(NVME)}/msix_pba"])
+            directories = self.vm.run("cd /sys/bus/pci/devices; ls -d */msix_pba").split()
+            self.vm.run("rmmod msix_pba")
+            expect("directories", directories, [f"{pci_name(NVME)}/msix_pba"])
             expect("lines", log.of_module("msix_pba"), [
                 f"pci {pci_name(NO_MSIX)}: msix_pba: not looked at: it has no MSI-X capability",
                 "msix_pba: 0000:00:1e.0 is not there; it is looked at if it comes"])
-            self.vm.run("rmmod msix_pba")
         for value in "0000:00:09", "nvme0", "0000:00:09.0,,", "0000:00:20.0", "0000:00:09.0," + 200 * "x":
             with self.case(f"devices={value[:40]}: refused, not loaded"):
                 log = Log(self.vm)

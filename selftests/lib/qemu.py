@@ -59,6 +59,12 @@ def initrd_arguments(initrd):
     return ["-initrd", f"/proc/self/fd/{descriptor}"], descriptor
 
 
+def serial_arguments(log):
+    """The console goes to the end of the log, where QEMU's own messages go, too: neither overwrites the other."""
+    path = str(log).replace(",", ",,")
+    return ["-chardev", f"file,id=console,path={path},append=on", "-serial", "chardev:console"]
+
+
 class Qemu:
     def __init__(self, argv, initrd, serial_log):
         self.serial_log = serial_log
@@ -70,7 +76,7 @@ class Qemu:
         self.agent = Agent(agent)
         self.qmp = Qmp(qmp)
         self.argv = [
-            *argv, *initrd_args, "-serial", f"file:{serial_log}",
+            *argv, *initrd_args, *serial_arguments(serial_log),
             # Not -serial: the microvm machine would take only one of these.
             "-chardev", f"socket,id=agent,fd={agent_far_end.fileno()}", "-device", "isa-serial,index=1,chardev=agent",
             "-chardev", f"socket,id=qmp,fd={qmp_far_end.fileno()}", "-mon", "chardev=qmp,mode=control"]

@@ -8,6 +8,8 @@ REGION = re.compile(r"^ *([0-9a-f]{16})-([0-9a-f]{16}) \(prio -?\d+, [^)]*\): (\
 # Not from the beginning of a line: what the guest writes on its console is in between.
 ACCESS = re.compile(r"memory_region_ops_(read|write) cpu -?\d+ mr \S+ addr 0x([0-9a-f]+) value \S+ size (\d+)")
 ACCESS_EVENTS = "memory_region_ops_*"
+# These are not among the events.
+UNANSWERED = re.compile(r"Invalid (read|write) at addr 0x([0-9A-F]+), size (\d+)")
 
 
 class Structure(NamedTuple):
@@ -47,6 +49,10 @@ def structures(vm, slot):
     return found["msix-table"], found["msix-pba"]
 
 
+def accesses(pattern, text):
+    return [Access(kind, int(address, 16), int(size)) for kind, address, size in pattern.findall(text)]
+
+
 class Accesses:
     """Every access of the guest to emulated memory and ports while this was entered, by QEMU's own trace."""
 
@@ -54,17 +60,21 @@ class Accesses:
         self.vm = vm
         self.log = vm.qemu.serial_log
         self.all = []
+        self.unanswered = []    # where no device is, such as in a BAR that is disabled
 
     def __enter__(self):
         self.begin = self.log.stat().st_size
         monitor(self.vm, f"trace-event {ACCESS_EVENTS} on")
+        monitor(self.vm, "log guest_errors")
         return self
 
-    def __exit__(self, exception, *_):
-        if not exception:
-            monitor(self.vm, f"trace-event {ACCESS_EVENTS} off")
-            text = self.log.read_bytes()[self.begin:].decode("utf-8", "replace").replace("\r", "")
-            self.all = [Access(kind, int(address, 16), int(size)) for kind, address, size in ACCESS.findall(text)]
+    def __exit__(self, *_):
+        if self.vm.lost:
+            return
+        monitor(self.vm, "log none")
+        monitor(self.vm, f"trace-event {ACCESS_EVENTS} off")
+        text = self.log.read_bytes()[self.begin:].decode("utf-8", "replace").replace("\r", "")
+        self.all, self.unanswered = accesses(ACCESS, text), accesses(UNANSWERED, text)
 
     def to_bars(self, slot):
         """{(BAR, offset, kind, size): count} of those to the BARs of that function."""

@@ -20,7 +20,7 @@
 #include "memory.h"
 #include "pool.h"
 #include "scatter.h"
-#include "trace.h"
+#include "traced.h"
 #include "window.h"
 
 /* The pool must have room for the rings and receive buffers of a device or two. */
@@ -235,7 +235,7 @@ static dma_addr_t bounce_map_phys(struct device *dev, phys_addr_t phys, size_t s
 
 	visit_new(vd, buffer.vaddr + offset, phys, size, prepare(vd, dir, attrs));
 	vdma_count_map(vd, size);
-	trace_vdma_map(dev, VIRTIO_DMA_BOUNCE, buffer.phys + offset, size, dir);
+	vdma_traced_map(dev, VIRTIO_DMA_BOUNCE, buffer.phys + offset, size, dir);
 	return buffer.phys + offset;
 }
 
@@ -244,10 +244,10 @@ static void bounce_unmap_phys(struct device *dev, dma_addr_t addr, size_t size,
 {
 	struct vdma_device *vd;
 
+	vdma_traced_unmap(dev, VIRTIO_DMA_BOUNCE, addr, size, dir);
 	rcu_read_lock();
 	vd = bounce_device(dev);
 	if (vd) {
-		trace_vdma_unmap(dev, VIRTIO_DMA_BOUNCE, addr, size, dir);
 		if (dir != DMA_TO_DEVICE && !(attrs & DMA_ATTR_SKIP_CPU_SYNC))
 			copy_out_and_free(vd, addr, size);
 		else

@@ -11,7 +11,7 @@
 #include "counters.h"
 #include "device.h"
 #include "scatter.h"
-#include "trace.h"
+#include "traced.h"
 
 static bool reachable(struct device *dev, phys_addr_t phys, size_t size, u64 mask)
 {
@@ -40,7 +40,7 @@ static dma_addr_t direct_map_phys(struct device *dev, phys_addr_t phys,
 		return DMA_MAPPING_ERROR;
 	}
 	vdma_count_map(vd, size);
-	trace_vdma_map(dev, VIRTIO_DMA_DIRECT, phys, size, dir);
+	vdma_traced_map(dev, VIRTIO_DMA_DIRECT, phys, size, dir);
 	return phys;
 }
 
@@ -49,12 +49,11 @@ static void direct_unmap_phys(struct device *dev, dma_addr_t addr, size_t size,
 {
 	struct vdma_device *vd;
 
+	vdma_traced_unmap(dev, VIRTIO_DMA_DIRECT, addr, size, dir);
 	rcu_read_lock();
 	vd = direct_device(dev);
-	if (vd) {
-		trace_vdma_unmap(dev, VIRTIO_DMA_DIRECT, addr, size, dir);
+	if (vd)
 		this_cpu_inc(vd->stats->unmaps);
-	}
 	rcu_read_unlock();
 }
 

@@ -1209,11 +1209,12 @@ static int run_create(void *context)
 /* With those in the CPUs' lists, which take a whole block of 4 MiB at a time. */
 static u64 free_bytes(void)
 {
+	struct zone *zone = NODE_DATA(0)->node_zones;
+	struct zone *end = zone + MAX_NR_ZONES;
 	u64 pages = global_zone_page_state(NR_FREE_PAGES);
-	struct zone *zone;
 	int cpu;
 
-	for (zone = NODE_DATA(0)->node_zones; zone - NODE_DATA(0)->node_zones < MAX_NR_ZONES; zone++)
+	for (; zone < end; zone++)
 		for_each_possible_cpu(cpu)
 			pages += READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count);
 	return pages << PAGE_SHIFT;

@@ -7,8 +7,8 @@ KERNEL_LINES := 5.10 6.1 6.12 newest
 export KVER ACCEL CPUS MEM RUNS PATHS RING POOL_MB JOBS LONG DEBUG CHECK SUITE SEED REQUESTS
 
 TESTS := $(wildcard selftests/*/test_*.py selftests/*/test_*.sh)
-# These say themselves which kernels they are about, or are about none.
-ONCE := build lib compare bench devices nics host protected
+# These say themselves which kernels they are about, are about none, or take long: on 6.12 only.
+ONCE := build lib compare bench devices nics host protected hostile
 TESTS_ONCE := $(filter $(addsuffix /%,$(addprefix selftests/,$(ONCE))),$(TESTS))
 TESTS_EACH_KERNEL := $(filter-out $(TESTS_ONCE),$(TESTS))
 # On the debug kernel everything takes several times as long; these are what it has most to say about.

@@ -89,7 +89,8 @@ class Run:
         if case:
             self.take_case(*case.groups())
         elif plan:
-            self.plan = int(plan.group(1))
+            # a program may print several documents, one after the other: each KUnit module is one
+            self.plan = (self.plan or 0) + int(plan.group(1))
             if self.plan == 0:
                 self.tell("skipped", f"all: {plan.group(2)}")
         else:

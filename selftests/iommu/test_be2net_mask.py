@@ -446,7 +446,8 @@ class Translated(Guest):
         with self.case("addresses of coherent memory below 4 GiB without, above with the raised mask; data right"):
             low, high = self.compare_rings()
             expect("address below 4 GiB", low < LOW, True)
-            expect("address above 4 GiB", high >= LOW, True)
+            # iommu.forcedac came with 5.13: before it nothing keeps the kernel from addresses below 4 GiB
+            expect("address above 4 GiB", high >= LOW, self.vm.kernel.line != "5.10")
         with self.case("a 32-bit streaming mask: no buffer bounces, data right"):
             with self.bound(self.wide, streaming=32):
                 expect("swiotlb", self.wide.mask("swiotlb"), "no")

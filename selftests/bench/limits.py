@@ -18,7 +18,7 @@ LIMITS = {
         "calls way=uncopied size=4096": 566,
         "calls way=uncopied size=65536": 601,
         "calls way=uncopied size=1048576": 1323,
-        "calls way=uncopied size=8388608": 2012,
+        "calls way=uncopied size=8388608": 2210,
         "calls way=to_device size=4096": 2160,
         "calls way=from_device size=64": 648,
         "calls way=from_device size=4096": 2199,

@@ -30,10 +30,10 @@
 #define SEGMENT_SIZE (64UL << 10)
 
 /*
- * Where nothing else is said. To begin with as little as did not slow a guest with a
- * disk and a network card down, and to grow to no more than what the guest can spare.
+ * Where nothing else is said. To begin with as little as takes a mapping of 8 MiB, and
+ * to grow to no more than what the guest can spare.
  */
-#define DEFAULT_POOL_MB 16
+#define DEFAULT_POOL_MB 32
 #define DEFAULT_MAX_SHARE 8
 
 /* Set once, by vdma_bounce_init(). */

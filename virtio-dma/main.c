@@ -21,7 +21,7 @@ MODULE_PARM_DESC(rules, "comma-separated DEVICE=PATH; DEVICE: net, blk, ... | PC
 
 static uint pool_mb;
 module_param(pool_mb, uint, 0444);
-MODULE_PARM_DESC(pool_mb, "what the bounce pool begins with in MiB, at least 4 (default 16, or all of the window)");
+MODULE_PARM_DESC(pool_mb, "what the bounce pool begins with in MiB, at least 4 (default 32, or all of the window)");
 
 static uint pool_max_mb;
 module_param(pool_max_mb, uint, 0444);

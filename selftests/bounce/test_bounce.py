@@ -23,7 +23,7 @@ from lib.checks import expect
 
 DISK, OTHER_DISK, NIC, PLUGGED_DISK = 4, 5, 6, 7
 DISK_MIB = 16
-SMALLEST, DEFAULT = 4, 16
+SMALLEST, DEFAULT = 4, 32
 BYTES = {"16k": 16 << 10, "64k": 64 << 10, "256k": 256 << 10, "512k": 512 << 10, "1M": MIB, "8M": 8 * MIB}
 # How many blocks of each size are moved.
 BLOCKS = {"16k": 32, "64k": 32, "256k": 16, "512k": 8, "1M": 4, "8M": 2}

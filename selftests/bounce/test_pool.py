@@ -23,7 +23,9 @@ from lib.checks import expect, expect_in
 
 DISK, NIC = 4, 5
 DISK_MIB = 8
-DEFAULT = 16
+DEFAULT = 32
+# A pool that does not grow, so that it can be filled.
+FIXED = 64
 
 # --- the pool and the operations, from inside the guest ---
 
@@ -58,7 +60,7 @@ def test_operations(suite, machine, fill):
     """One case for each of the module's, by what it prints."""
     lines = []
     with checks.case(suite, machine, f"fill={fill}: all cases ran"):
-        expect("insmod says", pool.load(machine, "net=bounce", fill=fill), "")
+        expect("insmod says", pool.load(machine, "net=bounce", fill=fill, pool_mb=FIXED, pool_max_mb=FIXED), "")
         machine.run("modprobe virtio_net")
         guest.expect_dma(guest.Nic(machine, NIC), state="attached", path="bounce")
         log, number = checks.Log(machine), seed()

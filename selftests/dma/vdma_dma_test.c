@@ -259,7 +259,7 @@ static const char *case_sync_fills_again(void)
 
 #define NEIGHBOURS 64
 
-/* AF_XDP takes pages with neighbouring addresses for one buffer, and syncs across. */
+/* AF_XDP takes pages with neighbouring addresses for one buffer, and syncs across. It maps both ways. */
 static const char *case_sync_across_neighbours(void)
 {
 	dma_addr_t addr[NEIGHBOURS];
@@ -268,7 +268,7 @@ static const char *case_sync_across_neighbours(void)
 
 	for (i = 0; i < NEIGHBOURS; i++) {
 		addr[i] = dma_map_single(dev, arena + i * PAGE_SIZE, PAGE_SIZE,
-					 DMA_FROM_DEVICE);
+					 DMA_BIDIRECTIONAL);
 		if (dma_mapping_error(dev, addr[i]))
 			return "mapping failed";
 	}
@@ -283,7 +283,7 @@ static const char *case_sync_across_neighbours(void)
 			memset(second, 0, PAGE_SIZE);
 			memset(seen(addr[i]), 1, PAGE_SIZE);
 			memset(seen(addr[j]), 2, PAGE_SIZE);
-			dma_sync_single_for_cpu(dev, addr[i] + 1000, PAGE_SIZE, DMA_FROM_DEVICE);
+			dma_sync_single_for_cpu(dev, addr[i] + 1000, PAGE_SIZE, DMA_BIDIRECTIONAL);
 			if (memchr_inv(first, 0, 1000) ||
 			    memchr_inv(first + 1000, 1, PAGE_SIZE - 1000) ||
 			    memchr_inv(second, 2, 1000) ||
@@ -292,7 +292,7 @@ static const char *case_sync_across_neighbours(void)
 		}
 	}
 	for (i = 0; i < NEIGHBOURS; i++)
-		dma_unmap_single(dev, addr[i], PAGE_SIZE, DMA_FROM_DEVICE);
+		dma_unmap_single(dev, addr[i], PAGE_SIZE, DMA_BIDIRECTIONAL);
 	if (!found)
 		return "no two mappings were neighbours: nothing was tried";
 	return error;

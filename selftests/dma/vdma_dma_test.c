@@ -259,7 +259,7 @@ static const char *case_sync_fills_again(void)
 
 #define NEIGHBOURS 64
 
-/* AF_XDP takes pages with neighbouring addresses for one buffer, and syncs across. It maps both ways. */
+/* AF_XDP takes neighbouring pages for one buffer and syncs across; it maps both ways. */
 static const char *case_sync_across_neighbours(void)
 {
 	dma_addr_t addr[NEIGHBOURS];
